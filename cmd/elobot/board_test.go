@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"elobot/internal/botsim"
 )
@@ -230,49 +229,4 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	b.ask(upgraded, b.olga, "/board on")
 	b.ask(upgraded, b.alice, "/match @bob 3:1")
 	b.awaitBoard(upgraded, true, "Alice 1516")
-}
-
-// TestBoardUnderPressure: 40 results arrive in two seconds, under limits ten times as fast as
-// Telegram's. No request exceeds the limits, the board is edited at most once a second, and it
-// finally shows the ranking.
-func TestBoardUnderPressure(t *testing.T) {
-	t.Parallel()
-	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond},
-		Group: botsim.Window{N: 20, Per: 6 * time.Second}}
-	b := newBotFixture(t, botsim.WithLimits(limits))
-	b.env = append(plainEnvironment(b.sim, b.url),
-		"SEND_LIMIT_GROUP=20/6s,5/500ms", "SEND_LIMIT_TOTAL=off", "BOARD_INTERVAL=1s")
-	b.bot = launch(t, b.env, "run")
-	group := b.group("Chess")
-	group.Promote(b.sim.Bot())
-	b.ask(group, b.olga, "/board on")
-	board := b.awaitBoard(group, true)
-	const results = 40
-	begun := time.Now()
-	tick := time.NewTicker(2 * time.Second / results)
-	defer tick.Stop()
-	for i := range results {
-		<-tick.C
-		group.Say(b.alice, fmt.Sprintf("/match @bob 3:%d", i%3))
-	}
-	b.settle()
-	ranking := b.ask(group, b.olga, "/ranking")
-	parts := strings.Split(visible(ranking), "\n")
-	now := b.awaitBoard(group, true, parts[1], parts[2])
-	if now.ID != board.ID {
-		t.Errorf("the board was sent again: %+v", now)
-	}
-	refused, edits := 0, 0
-	for _, c := range b.sim.Calls() {
-		if c.Status == 429 {
-			refused++
-		}
-		if c.Method == "editMessageText" {
-			edits++
-		}
-	}
-	if refused > 0 || edits < 1 || edits > 1+int(time.Since(begun)/time.Second) {
-		t.Errorf("%d requests are refused, the board is edited %d times", refused, edits)
-	}
-	t.Logf("%d results, %d messages, %d edits of the board", results, len(group.BotMessages()), edits)
 }

@@ -23,38 +23,29 @@ type duplicateKill struct {
 	visit int
 }
 
-// handling lists the crash points that an update passes while it is handled.
-var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
-
-// TestKilledAskingAboutAnotherGame: the second report of a result is asked about, and the answer
-// says that it is another game. Wherever the bot is killed on the way, two matches remain. A
-// message arrives twice only if it was being sent at the kill.
-func TestKilledAskingAboutAnotherGame(t *testing.T) {
+// TestKilledAskingAboutADuplicate: the second report of a result is asked about, and the answer
+// says that it is another game, or cancels it. Wherever the bot is killed on the way, two matches
+// remain, or one. A message arrives twice only if it was being sent at the kill. The points around
+// requests are those where TestKilledAtEachPoint kills, here with several messages in one answer.
+func TestKilledAskingAboutADuplicate(t *testing.T) {
 	t.Parallel()
-	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
-	// One request for the question; three for the edit, the answer to the press, and the card.
-	for i, requests := range []int{1, 3} {
-		press := i == 1
-		for _, point := range handling {
-			k.kill(duplicateKill{press, point, 1})
-		}
-		for visit := range requests {
-			k.kill(duplicateKill{press, crashpoint.Requesting, visit + 1})
-			k.kill(duplicateKill{press, crashpoint.Requested, visit + 1})
-		}
+	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}}}
+	k.alice, k.bob = k.sim.User("alice"), k.sim.User("bob")
+	k.startNext("off")
+	k.expect("Another game", "✓ Bob 1:3 Alice", "answered", 2)
+	for _, at := range []duplicateKill{
+		{false, crashpoint.Applied, 1}, {false, crashpoint.Requested, 1},
+		{true, crashpoint.Applying, 1}, {true, crashpoint.Applied, 1}, {true, crashpoint.Handled, 1},
+		// One request each for the edit, the answer to the press, and the card.
+		{true, crashpoint.Requesting, 2}, {true, crashpoint.Requested, 1}, {true, crashpoint.Requested, 3},
+	} {
+		k.kill(at)
 	}
-	k.finish()
-}
-
-// TestKilledAskingAboutTheSameGame: wherever the bot is killed while it handles an answer that
-// records nothing, one match remains. TestKilledAskingAboutAnotherGame covers kills during sends.
-func TestKilledAskingAboutTheSameGame(t *testing.T) {
-	t.Parallel()
-	k := newDuplicates(t, "Cancel", "Not recorded: Bob canceled. (Bob 1:3 @alice)", "cancelled")
-	for _, point := range handling {
-		k.kill(duplicateKill{true, point, 1})
-	}
-	k.finish()
+	k.expect("Cancel", "Not recorded: Bob canceled. (Bob 1:3 @alice)", "cancelled", 1)
+	k.kill(duplicateKill{true, crashpoint.Applying, 1})
+	k.kill(duplicateKill{true, crashpoint.Handled, 1})
+	checkNoDeadLetters(t, k.pool)
+	verifyClean(t, k.url)
 }
 
 // duplicates is the fixture of a bot that is killed while it asks about duplicates.
@@ -64,23 +55,16 @@ type duplicates struct {
 	matches                  int    // final number in each group
 }
 
-func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
-	t.Helper()
-	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}},
-		label: label, decided: decided, closedAs: closedAs, matches: 1}
-	if closedAs == "answered" {
-		k.matches = 2
-	}
-	k.alice, k.bob = k.sim.User("alice"), k.sim.User("bob")
-	k.startNext("off")
-	return k
+// expect sets which button the next questions are answered with, and what then becomes of them.
+func (k *duplicates) expect(label, decided, closedAs string, matches int) {
+	k.label, k.decided, k.closedAs, k.matches = label, decided, closedAs, matches
 }
 
 // kill has both players report a result and Bob answer the question about it. The bot is killed
 // once on the way.
 func (k *duplicates) kill(at duplicateKill) {
 	k.t.Helper()
-	where := fmt.Sprintf("press %t, visit %d to %q", at.press, at.visit, at.point)
+	where := fmt.Sprintf("%s, press %t, visit %d to %q", k.label, at.press, at.visit, at.point)
 	group := k.sim.Group(where, k.alice, k.bob)
 	duplicates := k.possibleDuplicates()
 	won := group.Say(k.alice, "/match @bob 3:1")
@@ -186,12 +170,6 @@ func (k *duplicates) checkToast(where, press string, want ...string) {
 		func(w string) bool { return strings.HasPrefix(answer.Text, w) && (w != "" || answer.Text == "") }) {
 		k.t.Errorf("%s: a press is answered with %q (%v)", where, answer.Text, err)
 	}
-}
-
-func (k *duplicates) finish() {
-	k.t.Helper()
-	checkNoDeadLetters(k.t, k.pool)
-	verifyClean(k.t, k.url)
 }
 
 // matchesIn returns the number of matches of a group.

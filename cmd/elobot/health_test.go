@@ -80,27 +80,22 @@ func TestHealthChecks(t *testing.T) {
 }
 
 // TestHealthWhileStarting: a bot that waits for Telegram or the database is healthy but not ready,
-// and names what it waits for.
+// and names what it waits for. It stops at once, without an error.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		unreachable string // setting with an unreachable address
-		stalled     bool   // the database does not answer
-		want        string
-	}{
-		"Telegram does not answer":     {"TELEGRAM_API_URL=http://127.0.0.1:1", false, "Telegram"},
-		"the database does not answer": {"", true, "the database"},
+	sim := startTelegram(t)
+	url, _ := database(t)
+	silent := dbtest.NewProxy(t, url)
+	silent.Stall()
+	for name, tc := range map[string]struct{ setting, want string }{
+		"Telegram does not answer":      {"TELEGRAM_API_URL=http://127.0.0.1:1", "Telegram"},
+		"the database does not answer":  {"DATABASE_URL=" + silent.URL, "the database"},
+		"the database refuses sessions": {"DATABASE_URL=postgres://elobot@127.0.0.1:1/elobot", "the database"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sim := startTelegram(t)
-			url, _ := database(t)
-			proxy, public, admin := dbtest.NewProxy(t, url), freeAddress(t), freeAddress(t)
-			if tc.stalled {
-				proxy.Stall()
-			}
-			bot := launch(t, append(environment(sim, proxy.URL),
-				tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
+			public, admin := freeAddress(t), freeAddress(t)
+			bot := launch(t, append(environment(sim, url), tc.setting, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
 			answers := func(address, path string) (code int, body string) {
 				r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
 				must(t, err)
@@ -126,11 +121,11 @@ func TestHealthWhileStarting(t *testing.T) {
 						strings.Contains(body, `"problem":"starting, waiting for `+tc.want+`"`)
 				})
 			}
-			if code, body := answers(admin, "/metrics"); code != http.StatusOK ||
-				!strings.Contains(body, "elobot_outbox_dispatching 0") {
+			code, body := answers(admin, "/metrics")
+			if code != http.StatusOK || !strings.Contains(body, "elobot_outbox_dispatching 0") {
 				t.Errorf("the metrics are %d:\n%s", code, body)
 			}
-			bot.kill()
+			stopCleanly(t, bot)
 		})
 	}
 }

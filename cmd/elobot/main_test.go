@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -131,6 +132,20 @@ func (p *process) start(t *testing.T) {
 			t.Logf("output of the bot:\n%s", p.output.tail(20_000))
 		}
 	})
+}
+
+// output runs the binary to completion, and returns its exit code and what it has written.
+func output(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	p := prepare(env, args...)
+	p.cmd.Dir = t.TempDir()
+	var out, errs bytes.Buffer
+	p.cmd.Stdout, p.cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := p.cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
 // plainEnvironment returns the settings for a bot with the simulator and a database. The bot does

@@ -1,54 +1,49 @@
 package main_test
 
-import (
-	"testing"
+import "elobot/internal/botsim"
 
-	"elobot/internal/botsim"
-)
+// lostMessages are messages about what a restore from a backup has lost.
+type lostMessages struct{ card, offer, question, wizard, notice botsim.Message }
 
-// TestAfterARestore: after a restore from a backup, all that was stored since is gone, and new
-// matches and prompts get the numbers of the lost ones. The messages about the lost ones are still
-// in the chat, but a press of their buttons or a reply to them changes nothing. Here the backup is
-// an empty database.
-func TestAfterARestore(t *testing.T) {
-	t.Parallel()
-	b := newBotFixture(t)
-	b.bot = launch(t, environment(b.sim, b.url), "run")
-	group := b.group("Chess")
+// loseMessages has the bot send the messages to a group without matches.
+func (b *botFixture) loseMessages(group *botsim.Chat) (lost lostMessages) {
+	b.t.Helper()
 	reported := group.Say(b.alice, "/match @bob 3:1")
-	lost := b.answer(reported)
+	lost.card = b.answer(reported)
+	sent := len(group.BotMessages())
 	group.Edit(reported, "/match @bob 3:2")
-	lostOffer := awaitAnswers(t, group, 2)[1]
-	lostQuestion, lostWizard := b.ask(group, b.olga, "/undo 1"), b.ask(group, b.alice, "/match")
-	lostNotice := b.ask(group, b.carol, "/undo 1")
-	b.settle()
-	b.bot.stop(t)
+	lost.offer = awaitAnswers(b.t, group, sent+1)[sent]
+	lost.question, lost.wizard = b.ask(group, b.olga, "/undo 1"), b.ask(group, b.alice, "/match")
+	lost.notice = b.ask(group, b.carol, "/undo 1")
+	return lost
+}
 
-	b.url, b.pool = database(t)
-	b.bot = launch(t, environment(b.sim, b.url), "run")
+// check: after the restore, new matches and prompts get the numbers of the lost ones. A press of
+// the buttons of the lost messages or a reply to them changes nothing.
+func (lost lostMessages) check(b *botFixture, group *botsim.Chat) {
+	t := b.t
+	t.Helper()
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	question, wizard := b.ask(group, b.olga, "/undo 1"), b.ask(group, b.alice, "/match")
 	b.settle()
 	const gone = "can’t find the match shown there any more"
 	for _, who := range []botsim.User{b.alice, b.bob, b.olga} {
-		says(t, b.press(who, lost, undoButton(t, lost)), gone)
+		says(t, b.press(who, lost.card, undoButton(t, lost.card)), gone)
 	}
-	says(t, b.press(b.alice, lostOffer, dataOf(t, lostOffer, "Fix to 3:2")), gone)
-	says(t, visible(b.answer(group.Reply(b.bob, lost, "/undo"))), gone)
-	says(t, visible(b.answer(group.Reply(b.bob, lost, "/fix 1:3"))), gone)
-	says(t, visible(b.answer(group.Reply(b.bob, lost, "/restore"))), gone)
-	says(t, visible(b.answer(group.Reply(b.bob, lostNotice, "/undo"))), "Which match do you mean?", "/undo 42")
-	says(t, b.press(b.olga, lostQuestion, dataOf(t, lostQuestion, "Undo")), "button no longer works")
-	says(t, b.press(b.alice, lostWizard, dataOf(t, lostWizard, "Cancel")), "button no longer works")
-	group.Reply(b.alice, lostWizard, "bob 1:0") // the bot ignores it
+	says(t, b.press(b.alice, lost.offer, dataOf(t, lost.offer, "Fix to 3:2")), gone)
+	for _, text := range []string{"/undo", "/fix 1:3", "/restore"} {
+		says(t, visible(b.answer(group.Reply(b.bob, lost.card, text))), gone)
+	}
+	says(t, visible(b.answer(group.Reply(b.bob, lost.notice, "/undo"))), "Which match do you mean?", "/undo 42")
+	says(t, b.press(b.olga, lost.question, dataOf(t, lost.question, "Undo")), "button no longer works")
+	says(t, b.press(b.alice, lost.wizard, dataOf(t, lost.wizard, "Cancel")), "button no longer works")
+	group.Reply(b.alice, lost.wizard, "bob 1:0") // the bot ignores it
 	b.settle()
-	checkUntouched(t, group, lost)
+	checkUntouched(t, group, lost.card)
 	checkUntouched(t, group, card)
 	if n := b.matches(group); n != 1 {
 		t.Errorf("%d matches are recorded, want 1", n)
 	}
-
 	b.press(b.alice, wizard, dataOf(t, wizard, "Cancel"))
 	says(t, b.decide(b.olga, question, "Undo"), "Match #1 undone")
-	b.finish()
 }

@@ -67,19 +67,21 @@ func TestNoDatabaseThere(t *testing.T) {
 		`hint="LOG_LEVEL in line 3 of .env has a $`, `hint="ALL_PROXY has no effect`)
 }
 
-// TestDatabaseFromBeforeTheFirstRelease: the bot refuses a database from before version 0.1.0 and
-// says what to do.
+// TestDatabaseFromBeforeTheFirstRelease: the bot and a repair refuse a database from before version
+// 0.1.0, and say what to do.
 func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
 	url, pool := database(t)
 	_, err := pool.Exec(testContext(t), `UPDATE schema_migrations SET version = 111`)
 	must(t, err)
-	bot := launch(t, environment(sim, url), "run")
-	if code := bot.wait(t); code != 3 {
-		t.Errorf("exit code %d", code)
+	for _, args := range [][]string{{"run"}, {"verify", "--repair"}} {
+		p := launch(t, environment(sim, url), args...)
+		if code := p.wait(t); code != 3 {
+			t.Errorf("elobot %v ended with %d", args, code)
+		}
+		says(t, p.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 	}
-	says(t, bot.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 }
 
 // TestNoUserInOutput: run, verify and doctor print no part of the user or the password of
@@ -92,7 +94,11 @@ func TestNoUserInOutput(t *testing.T) {
 		"postgres://zqkuser:zq@zqk/w:zqk@" + server.Host + "/postgres": 2, "postgres//zqkuser:zqk@" + server.Host + "/postgres": 2,
 		"postgres://zqkuser:zqk@" + server.Host + "/postgres": 1,
 	} {
-		for _, command := range []string{"run", "verify", "doctor"} {
+		commands := []string{"run"}
+		if code == 1 {
+			commands = []string{"run", "verify", "doctor"}
+		}
+		for _, command := range commands {
 			bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1",
 				"DATABASE_URL=" + address}, command)
 			want := code

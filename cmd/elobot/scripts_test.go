@@ -43,15 +43,15 @@ func TestYear(t *testing.T) {
 	playFolder(t, "testdata/year", (*script).says)
 }
 
-// playFolder plays the scripts of a folder, one per language, and compares the bot's messages. A
-// file is both script and transcript: lines that begin with "|" are the bot's, and lines that begin
-// with "~" are the bot's edited messages. With -update, playFolder writes these lines.
+// playFolder plays the scripts of a folder, each in its language, and compares the bot's messages.
+// A file is both script and transcript: lines that begin with "|" are the bot's, and lines that
+// begin with "~" are the bot's edited messages. With -update, playFolder writes these lines.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
 	must(t, err)
-	if len(files) < 2 {
-		t.Fatalf("there are %d transcripts", len(files))
+	if len(files) == 0 {
+		t.Fatal("there is no transcript")
 	}
 	for _, file := range files {
 		language := strings.TrimSuffix(filepath.Base(file), ".txt")

@@ -57,8 +57,9 @@ func (d *troubles) goesOn() {
 }
 
 // TestDatabaseTroubles: the database turns read-only for a while, and sessions begun in that time
-// stay read-only. Then it goes away and comes back. Then it stops answering, and the bot is stopped
-// and started again. Results wait during each fault, and none is lost or recorded twice.
+// stay read-only. Then it refuses all new sessions, and then it goes away and comes back. Then it
+// stops answering, and the bot is stopped and started again. Results wait during each fault, and
+// none is lost or recorded twice.
 func TestDatabaseTroubles(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -88,6 +89,15 @@ func TestDatabaseTroubles(t *testing.T) {
 		return strings.Count(d.bot.output.String(), "SQLSTATE 25006") > 1
 	})
 	order(`ALTER DATABASE ` + name + ` RESET default_transaction_read_only`)
+	d.goesOn()
+
+	// As during a change of password, with an exhausted pooler, or while a database is replaced.
+	d.waits("refused", func() {
+		d.proxy.Refuse("28P01", "28000", "XX000", "3D000")
+		order(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	})
+	d.proxy.Refuse()
 	d.goesOn()
 
 	d.waits("away", d.proxy.Leave)

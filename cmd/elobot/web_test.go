@@ -82,7 +82,7 @@ func (b *botFixture) board(group *botsim.Chat, value string) string {
 
 // TestWebBoard: an admin turns on the group's web board, and its link works for everyone. It shows
 // each match at once on all instances, whichever of them recorded it. A new link disconnects all
-// viewers.
+// viewers. So does the end of the bot's membership.
 func TestWebBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -153,14 +153,15 @@ func TestWebBoard(t *testing.T) {
 			t.Error("a log or a stored notice has the link or the salt")
 		}
 	}
+	b.cutsWithoutBot()
 	b.finish()
 }
 
-// TestWebBoardWithoutBot: if the bot is kicked or removed, or the group deleted, viewers are
-// disconnected and the link stops working. When the bot is back, the link works again.
-func TestWebBoardWithoutBot(t *testing.T) {
-	t.Parallel()
-	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
+// cutsWithoutBot: if the bot is kicked or removed, or the group deleted, viewers are disconnected
+// and the link stops working. When the bot is back, the link works again.
+func (b *botFixture) cutsWithoutBot() {
+	t := b.t
+	t.Helper()
 	for what, leave := range map[string]func(*botsim.Chat){
 		"kicked": (*botsim.Chat).Kick, "removed": func(group *botsim.Chat) { group.Leave(b.sim.Bot()) }, "deleted": (*botsim.Chat).DeleteGroup,
 	} {
@@ -187,12 +188,12 @@ func TestWebBoardWithoutBot(t *testing.T) {
 			t.Errorf("%s, and back: the link leads to %d", what, status)
 		}
 	}
-	b.finish()
 }
 
 // TestWebBoardAfterARestore: after a restore, a new group may get the id of a lost group that was
 // newer than the backup. The link of the lost group does not open the new group's board. If the
-// backup has an earlier link of a group, that link works again, and the newest does not.
+// backup has an earlier link of a group, that link works again, and the newest does not. Buttons
+// and replies do nothing to what has the number of something lost.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -224,6 +225,7 @@ func TestWebBoardAfterARestore(t *testing.T) {
 	check("the link of a group that the backup does not know, before the restore", lost, http.StatusOK)
 	check("the newest link, before it", newest, http.StatusOK)
 	check("the earlier link, before it", earlier, http.StatusNotFound)
+	messages := b.loseMessages(chess)
 	b.settle()
 	b.bot.stop(t)
 
@@ -236,5 +238,6 @@ func TestWebBoardAfterARestore(t *testing.T) {
 	if id := func(path string) string { return strings.Split(path, "/")[2] }; id(lost) != id(secret) {
 		t.Errorf("the ids differ: %s and %s", lost, secret)
 	}
+	messages.check(b, chess)
 	b.finish()
 }
