@@ -328,7 +328,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 		{ranking.Choice(0), ranking.Choice(0)}, {ranking.Choice(0), ranking.Cancel{}}, {ranking.Cancel{}, ranking.Choice(0)},
 	}
 	ends := make(map[string]int)
-	for round := 1; round <= 200; round++ {
+	for round := 1; round <= 60; round++ {
 		g.record(t, &alice, alice, bob, 3, 1)
 		asked := g.origin(nil) // any admin may answer
 		must(t, g.Do(asAdmin(t), asked, ranking.UndoMatch{Amendment: matchNumber(round)}))
