@@ -218,7 +218,7 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats = 200
+		const chats = 20
 		store, sender := newMemory(), newMessenger(t, nil)
 		for c := range ChatID(chats) {
 			store.add(c)

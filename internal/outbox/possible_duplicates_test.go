@@ -258,7 +258,7 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const outcomes = 70
+		const outcomes = 20
 		store := newMemory()
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
 			if m.Row.Attempts <= outcomes {
