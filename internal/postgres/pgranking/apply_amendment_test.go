@@ -45,7 +45,8 @@ func TestApplyFix(t *testing.T) {
 	w.Undo(t, "u", alice, 2)
 	w.Restore(t, "r", alice, 2)
 	w.mustYield(t, `
-		SELECT concat_ws(' ', number, changes, count(h), count(h) FILTER (WHERE superseded_at = 'infinity' AND reason = 'restore'))
+		SELECT concat_ws(' ', number, changes, count(h),
+		    count(h) FILTER (WHERE superseded_at = 'infinity' AND reason = 'restore'))
 		FROM matches m JOIN elo_history h ON h.match_id = m.id GROUP BY m.id ORDER BY number`,
 		"1 0 2 0", "2 4 6 2", "3 0 8 2", "4 0 6 1")
 }
