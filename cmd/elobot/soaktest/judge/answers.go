@@ -11,6 +11,7 @@ import (
 type delivery struct {
 	command *Command
 	refused bool
+	text    string // of the message, or of its line with the answer
 	at      time.Time
 }
 
@@ -105,7 +106,7 @@ func (t *trial) readOne(message Message, text string) {
 		t.violated(Understood, "%s got an unknown answer: %.80q", c, text)
 		return
 	}
-	t.delivered(message, c, s.kind == refused)
+	t.delivered(message, delivery{command: c, refused: s.kind == refused, text: text})
 }
 
 // readSeveral reads a message that answers several commands. A line with a refusal does not name
@@ -117,7 +118,7 @@ func (t *trial) readSeveral(message Message, text string) {
 		switch s := readLine(strings.TrimSuffix(line, "\n")); s.kind {
 		case nothing:
 		case refused:
-			lines = append(lines, delivery{refused: true})
+			lines = append(lines, delivery{refused: true, text: line})
 		case card, undone:
 			c := t.about(message.Chat, s)
 			if c == nil {
@@ -125,7 +126,7 @@ func (t *trial) readSeveral(message Message, text string) {
 					message.ID, message.Chat, s.number)
 				continue
 			}
-			lines, named = append(lines, delivery{command: c}), append(named, c)
+			lines, named = append(lines, delivery{command: c, text: line}), append(named, c)
 		default:
 			t.violated(Understood, "message %d of chat %d has an unknown line: %.80q", message.ID, message.Chat, line)
 		}
@@ -138,11 +139,10 @@ func (t *trial) readSeveral(message Message, text string) {
 		return
 	}
 	for _, line := range lines {
-		c := line.command
 		if line.refused {
-			c, others = others[0], others[1:]
+			line.command, others = others[0], others[1:]
 		}
-		t.delivered(message, c, line.refused)
+		t.delivered(message, line)
 	}
 }
 
@@ -196,10 +196,10 @@ func (t *trial) about(chat int64, s statement) *Command {
 	return t.keys[t.byNumber[at].Key]
 }
 
-func (t *trial) delivered(message Message, c *Command, refused bool) {
-	d := delivery{c, refused, message.At}
-	if len(t.deliveries[c]) == 0 {
+func (t *trial) delivered(message Message, d delivery) {
+	d.at = message.At
+	if len(t.deliveries[d.command]) == 0 {
 		t.first[message.Chat] = append(t.first[message.Chat], d)
 	}
-	t.deliveries[c] = append(t.deliveries[c], d)
+	t.deliveries[d.command] = append(t.deliveries[d.command], d)
 }

@@ -28,6 +28,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"elobot/internal/plainladder"
@@ -133,6 +134,7 @@ func Judge(h History) Verdict {
 	t.judgeOrderOfMatches()
 	t.judgeOrderOfAnswers()
 	t.judgeRatings()
+	t.judgeCards()
 	t.judgeShares()
 	t.judgeStarts()
 	t.judgeCampaign()
@@ -349,21 +351,57 @@ func (t *trial) chats() []int64 {
 	return slices.Compact(chats)
 }
 
+// judgeCards compares the ratings in each card with those of a replay of what counted when its
+// match was recorded. The card of a match that was undone later says only that.
+func (t *trial) judgeCards() {
+	counted := map[int64][]Match{} // by chat
+	for i := range t.Commands {
+		c := &t.Commands[i]
+		if c.Undo != 0 && t.isStored(c) {
+			counted[c.Chat] = slices.DeleteFunc(counted[c.Chat], func(m Match) bool { return m.Number == c.Undo })
+		}
+		for _, m := range t.byKey[c.Key()] {
+			counted[c.Chat] = append(counted[c.Chat], m)
+			if m.Undone {
+				continue
+			}
+			after := replay(counted[c.Chat])
+			for _, d := range t.deliveries[c] {
+				for _, name := range m.Players {
+					want := fmt.Sprintf("→ %d", after[name].Elo)
+					if !d.refused && !strings.Contains(d.text, want) {
+						t.violated(Rated, "%s: %s %s, but the card is %.200q", c, name, want, d.text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// replay returns the standings after matches in the order of their numbers.
+func replay(matches []Match) plainladder.Standings {
+	var plain []plainladder.Match
+	for _, m := range matches {
+		plain = append(plain, plainladder.Match{
+			A: m.Players[:1], B: m.Players[1:], ScoreA: m.Score[0], ScoreB: m.Score[1],
+		})
+	}
+	return plainladder.Play(nil, plain).Standings
+}
+
 // judgeRatings replays the matches of each chat, and compares the standings.
 func (t *trial) judgeRatings() {
 	matches := slices.Clone(t.Matches)
 	slices.SortFunc(matches, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Chat, b.Chat), a.Number-b.Number) })
-	counted := map[int64][]plainladder.Match{} // by chat
+	counted := map[int64][]Match{} // by chat
 	for _, m := range matches {
 		if !m.Undone {
-			counted[m.Chat] = append(counted[m.Chat], plainladder.Match{
-				A: m.Players[:1], B: m.Players[1:], ScoreA: m.Score[0], ScoreB: m.Score[1],
-			})
+			counted[m.Chat] = append(counted[m.Chat], m)
 		}
 	}
 	ladders := map[int64]plainladder.Standings{}
 	for chat, matches := range counted {
-		ladders[chat] = plainladder.Play(nil, matches).Standings
+		ladders[chat] = replay(matches)
 	}
 	for _, s := range t.Standings {
 		p, played := ladders[s.Chat][s.Name]

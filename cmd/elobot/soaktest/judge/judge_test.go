@@ -3,6 +3,7 @@ package judge_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,7 +82,8 @@ func addPlain(h *judge.History) {
 		h.Commands = append(h.Commands, c)
 		h.Matches = append(h.Matches, judge.Match{Chat: other, Number: i + 1, Key: c.Key(), Game: c.Game})
 		h.Messages = append(h.Messages, judge.Message{
-			Chat: other, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1), At: noon,
+			Chat: other, ID: 10 + i, ReplyTo: i + 1, At: noon,
+			Text: fmt.Sprintf("Eva drew with Fay 1:1\nEva ±0 → 1500\nFay ±0 → 1500\nMatch #%d", i+1),
 		})
 		h.Notices = append(h.Notices, judge.Notice{
 			Chat: other, ID: int64(10 + i), Key: c.Key(), Kind: "match_recorded", State: "sent", Message: 10 + i, At: noon,
@@ -137,8 +139,14 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		"the card of another match":   {func(h *judge.History) { h.Messages[0].Text = "Match #2" }, judge.Faithful},
 		"a card of no match":          {func(h *judge.History) { h.Messages[3].Text += "\n#9 · Ann beat Ben, 1:0" }, judge.Faithful},
 
-		"a rating":                    {func(h *judge.History) { h.Standings[0].Elo++ }, judge.Rated},
-		"a counter":                   {func(h *judge.History) { h.Standings[1].Lost++ }, judge.Rated},
+		"a rating":  {func(h *judge.History) { h.Standings[0].Elo++ }, judge.Rated},
+		"a counter": {func(h *judge.History) { h.Standings[1].Lost++ }, judge.Rated},
+		"a rating in a card": {func(h *judge.History) {
+			h.Messages[0].Text = strings.Replace(h.Messages[0].Text, "1516", "1517", 1)
+		}, judge.Rated},
+		"a rating in a line": {func(h *judge.History) {
+			h.Messages[3].Text = strings.Replace(h.Messages[3].Text, "1501", "1502", 1)
+		}, judge.Rated},
 		"a standing that is missing":  {func(h *judge.History) { h.Standings = h.Standings[1:] }, judge.Rated},
 		"an undone match that counts": {func(h *judge.History) { h.Standings[1].Elo, h.Standings[1].Lost = 1469, 2 }, judge.Rated},
 
