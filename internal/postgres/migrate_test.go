@@ -90,12 +90,24 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 }
 
+// newStep returns a new database at the newest version, and a function that runs a step of the
+// migrations there, "up" or "down".
+func newStep(t *testing.T, step string) (pool *pgxpool.Pool, run func(direction string)) {
+	t.Helper()
+	pool = dbtest.Open(t, pgtest.New(t))
+	return pool, func(direction string) {
+		t.Helper()
+		sql, err := fs.ReadFile(migrations.FS, step+"."+direction+".sql")
+		dbtest.Must(t, err)
+		dbtest.Exec(t, pool, string(sql))
+	}
+}
+
 // TestKeysCompareByBytes: unique keys do not depend on the rules of a language, which change with
 // the server's C library. Only the indexes of names do, because they ignore case.
 func TestKeysCompareByBytes(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
-	dbtest.Migrate(t, pool, migrations.FS)
+	pool, run := newStep(t, "000212_keys_by_bytes")
 	// collations returns the collation of each column of a unique index, and of each expression.
 	collations := func() []string {
 		return dbtest.Values[string](t, pool, `
@@ -123,9 +135,7 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 	check("after all migrations", "C")
 	for _, step := range []struct{ direction, collation string }{{"down", "default"}, {"up", "C"}} {
-		sql, err := fs.ReadFile(migrations.FS, "000212_keys_by_bytes."+step.direction+".sql")
-		dbtest.Must(t, err)
-		dbtest.Exec(t, pool, string(sql))
+		run(step.direction)
 		check("after the step "+step.direction, step.collation)
 	}
 }
@@ -134,8 +144,7 @@ func TestKeysCompareByBytes(t *testing.T) {
 // smallest margin.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
-	dbtest.Migrate(t, pool, migrations.FS)
+	pool, run := newStep(t, "000202_results_without_score")
 	dbtest.Exec(t, pool, oneOfEach)
 	dbtest.Exec(t, pool, `
 		INSERT INTO matches (group_id, ladder_id, season_id, number, winner, k_factor, played_at, idempotency_key)
@@ -143,9 +152,7 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 		DELETE FROM match_fixes;
 		INSERT INTO match_fixes (match_id, old_winner, new_winner) VALUES (1, 1, 2);
 		INSERT INTO match_fixes (match_id, old_winner, new_score_a, new_score_b) VALUES (1, 2, 0, 1)`)
-	down, err := fs.ReadFile(migrations.FS, "000202_results_without_score.down.sql")
-	dbtest.Must(t, err)
-	dbtest.Exec(t, pool, string(down))
+	run("down")
 	got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', number, score_a, score_b) FROM matches ORDER BY number`)
 	if diff := cmp.Diff([]string{"1 3 1", "2 0 0", "3 1 0", "4 0 1"}, got); diff != "" {
 		t.Errorf("the matches (-want +got):\n%s", diff)
@@ -161,8 +168,7 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 // the down migration restores their names.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
-	dbtest.Migrate(t, pool, migrations.FS)
+	pool, run := newStep(t, "000214_nameless")
 	dbtest.Exec(t, pool, oneOfEach)
 	dbtest.Exec(t, pool, `
 		UPDATE players SET telegram_user_id = 7, display_name = 'Player 7' WHERE id = 1;
@@ -176,14 +182,12 @@ func TestNamelessPeople(t *testing.T) {
 	}
 	before := names()
 	for _, tc := range []struct {
-		file string
-		want []string
+		direction string
+		want      []string
 	}{{"up", []string{"1, …, …", before[1]}}, {"down", before}} {
-		step, err := fs.ReadFile(migrations.FS, "000214_nameless."+tc.file+".sql")
-		dbtest.Must(t, err)
-		dbtest.Exec(t, pool, string(step))
+		run(tc.direction)
 		if diff := cmp.Diff(tc.want, names()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.file, diff)
+			t.Errorf("%s (-want +got):\n%s", tc.direction, diff)
 		}
 	}
 }
@@ -192,20 +196,13 @@ func TestNamelessPeople(t *testing.T) {
 // no longer parked, except chats that the bot has left.
 func TestParkedForGood(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
-	dbtest.Migrate(t, pool, migrations.FS)
-	run := func(name string) {
-		t.Helper()
-		sql, err := fs.ReadFile(migrations.FS, name)
-		dbtest.Must(t, err)
-		dbtest.Exec(t, pool, string(sql))
-	}
+	pool, run := newStep(t, "000213_parked_until")
 	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind, parked_at, parked_until, parkings, is_active)
 		VALUES (1, 'private', NULL, NULL, 0, true),
 		    (2, 'private', now(), now() + interval '1 hour', 2, true), (3, 'private', now(), now(), 1, false)`)
-	run("000213_parked_until.down.sql")
-	run("000213_parked_until.up.sql")
+	run("down")
+	run("up")
 	got := dbtest.Values[string](t, pool, `
 		SELECT concat_ws(' ', telegram_chat_id, parked_at IS NOT NULL, parkings, `+postgres.Parked+`)
 		FROM chats c ORDER BY telegram_chat_id`)
@@ -218,14 +215,7 @@ func TestParkedForGood(t *testing.T) {
 // and removes sets that contain drawn games. The next up migration changes nothing.
 func TestMigratedHalves(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
-	dbtest.Migrate(t, pool, migrations.FS)
-	run := func(direction string) {
-		t.Helper()
-		sql, err := fs.ReadFile(migrations.FS, "000216_halves."+direction+".sql")
-		dbtest.Must(t, err)
-		dbtest.Exec(t, pool, string(sql))
-	}
+	pool, run := newStep(t, "000216_halves")
 	dbtest.Exec(t, pool, `
 		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-1, 'group') RETURNING id)
 		INSERT INTO groups (chat_id) SELECT id FROM chat`)
@@ -268,14 +258,7 @@ func TestMigratedHalves(t *testing.T) {
 // link becomes valid again.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
-	dbtest.Migrate(t, pool, migrations.FS)
-	run := func(direction string) {
-		t.Helper()
-		sql, err := fs.ReadFile(migrations.FS, "000215_web_salt."+direction+".sql")
-		dbtest.Must(t, err)
-		dbtest.Exec(t, pool, string(sql))
-	}
+	pool, run := newStep(t, "000215_web_salt")
 	check := func(when, state string, want ...string) {
 		t.Helper()
 		got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', `+state+`) FROM groups ORDER BY id`)
