@@ -2,9 +2,7 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,38 +49,6 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		after(t, time.Second)
 		b.checkOutages(back.Add(-10*time.Minute), 10, 10*time.Minute)
-		b.checkConfirmed()
-	})
-}
-
-// TestHangingDatabase: a call that hangs is cut off and retried, both in the handler and when a
-// dead letter is stored.
-func TestHangingDatabase(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		var hungKeep atomic.Bool
-		b.answer = func(ctx context.Context, u Update) error {
-			if u.ID == 2 {
-				return ErrUnreadable
-			}
-			if len(b.tries(u.ID)) == 1 {
-				return errors.Join(errAway, hang(ctx))
-			}
-			return nil
-		}
-		b.onKeep = func(ctx context.Context) error {
-			if hungKeep.Swap(true) {
-				return nil
-			}
-			return hang(ctx)
-		}
-		b.come(Update{ID: 1, Lane: 1}, Update{ID: 2, Lane: 2})
-		b.start()
-		after(t, 12*time.Second)
-		if b.count() != 1 || len(b.kept()) != 1 {
-			t.Errorf("%d updates are handled, %d are dead letters, want 1 of each", b.count(), len(b.kept()))
-		}
 		b.checkConfirmed()
 	})
 }
