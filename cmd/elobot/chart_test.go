@@ -67,22 +67,6 @@ func testCharts(t *testing.T, b *botFixture) {
 // looksLike reports whether two messages show the same picture.
 func looksLike(a, b botsim.Message) bool { return bytes.Equal(a.Photo.Content, b.Photo.Content) }
 
-// testChartOfAPlayer: the button on a player's page posts their chart in reply to it.
-func testChartOfAPlayer(t *testing.T, b *botFixture) {
-	group := b.group("Chess")
-	b.ask(group, b.alice, "/match @bob 3:1")
-	page := b.ask(group, b.alice, "/stats @bob")
-	if toast := b.press(b.carol, page, page.Buttons[1][0].CallbackData); toast != "" {
-		t.Errorf("the press is answered by %q", toast)
-	}
-	if posted := b.answer(page); posted.Photo == nil || posted.ID <= page.ID {
-		t.Errorf("posted %+v", posted)
-	}
-	if now, _ := group.Message(page.ID); now.Edits > 0 {
-		t.Errorf("the page became %+v", now)
-	}
-}
-
 // testChartsRefused: without the right to send photos, the bot says so. Once it has the right, it
 // sends the next chart.
 func testChartsRefused(t *testing.T, b *botFixture) {

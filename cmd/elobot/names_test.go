@@ -3,9 +3,7 @@ package main_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"elobot/internal/botsim"
 )
@@ -61,103 +59,6 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	}
 	if all := b.standings(group); len(all) != 4 {
 		t.Errorf("the standings are %+v, want 4", all)
-	}
-	b.settle()
-}
-
-// outlandish lists pairs: a name as entered, and how the bot shows it.
-var outlandish = [][2]string{
-	{strings.Repeat("🎱", 40), strings.Repeat("🎱", 31) + "…"},
-	{"</b><a href=\"tg://user?id=1\">", "</b><a href=\"tg://user?id=1\">"},
-	{"Z" + strings.Repeat("\u0301", 100), "Z" + strings.Repeat("\u0301", 62) + "…"},
-	{"&amp; <b>Tom & \"Jerry\"</b> &#0;", "&amp; <b>Tom & \"Jerry\"</b> &#0;"},
-	{strings.Repeat("@\u0301", 40), strings.Repeat("@\u0301", 31) + "…"},
-	{"محمد \u202eعلي", "محمد علي"},
-	{"@bob t.me/x #tag $USD", "@bob t.me/x #tag $USD"},
-	{"zero\u200bwidth\ufeff\u2060", "zerowidth"},
-	{"👨‍👩‍👧‍👦 'it's'", "👨‍👩‍👧‍👦 'it's'"},
-	{"\u2067שלום\u2069 <&>", "שלום <&>"},
-	{"می\u200cخواهم", "می\u200cخواهم"},
-	{"\u3164\u200b", ""}, // invisible: the bot shows the username, or else “Player”
-	{"[x](tg://user?id=1001) `c` *b*", "[x](tg://user?id=1001) `c` *b*"},
-}
-
-// testLadderOfOutlandishNames: whatever the names of players are, a page of a long ranking fits
-// into one message, and the names do not change its formatting.
-func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
-	const size = 44
-	people := make([]botsim.User, size)
-	for i := range people {
-		people[i] = botsim.User{FirstName: outlandish[i%len(outlandish)][0]}
-		if i%3 != 0 {
-			people[i].Username = fmt.Sprintf("a_username_as_long_as_it_may_%03d", i)
-		}
-		people[i] = b.sim.AddUser(people[i])
-	}
-	group := b.sim.Group("<i>Chess & “Go” \u202e</i>", append([]botsim.User{b.olga}, people...)...)
-	report := func(winner, loser int) {
-		const text = "/match [x](tg://user?id=%d) [y](tg://user?id=%d) 3:1"
-		group.Say(b.olga, fmt.Sprintf(text, people[winner].ID, people[loser].ID))
-	}
-	for i := 0; i < size; i += 2 {
-		report(i, i+1)
-	}
-	last := size - 1
-	report(last-3, last)
-	b.settle()
-	page := b.ask(group, people[last], "/ranking")
-	if n := len(utf16.Encode([]rune(page.Text))); n > 4096 || n < 500 {
-		t.Errorf("the page has %d units", n)
-	}
-	lines := strings.Split(visible(page), "\n")
-	if len(lines) != 14 || lines[0] != "Ranking · <i>Chess & “Go” </i>" || lines[11] != "…" ||
-		lines[13] != fmt.Sprintf("1–10 of %d players · ? no places until three players have played 3 matches", size) {
-		t.Fatalf("the page is\n%s", visible(page))
-	}
-	var bold []string
-	for _, e := range page.Entities {
-		switch e.Type {
-		case "bold":
-			bold = append(bold, visible(botsim.Message{Text: page.EntityText(e)}))
-		case "italic":
-			if got := page.EntityText(e); got != lines[13] {
-				t.Errorf("%q is italic", got)
-			}
-		default:
-			t.Errorf("%q is a %s", page.EntityText(e), e.Type)
-		}
-	}
-	if len(bold) != 12 || bold[0] != "Ranking" {
-		t.Fatalf("there are %d names: %q", len(bold)-1, bold)
-	}
-	names := bold[1:]
-	ranked := []int{last - 3} // the player with two wins
-	for i := range 9 {
-		ranked = append(ranked, 2*i)
-	}
-	for row, who := range append(ranked, last) {
-		u, shown := people[who], outlandish[who%len(outlandish)][1]
-		switch {
-		case shown == "" && u.Username != "":
-			shown = u.Username
-		case shown == "":
-			shown = "Player"
-		case u.Username != "":
-			shown += " (" + u.Username + ")"
-		default:
-			shown += fmt.Sprintf(" (%d)", who/len(outlandish)+1)
-		}
-		want, line := fmt.Sprintf("? %s 1516 · 1–0", shown), row+1
-		switch row {
-		case 0:
-			want = fmt.Sprintf("? %s 1531 · 2–0", shown)
-		case 10:
-			want, line = fmt.Sprintf("▸ ? %s 1469 · 0–2", shown), 12
-			shown = want // the whole line is bold
-		}
-		if lines[line] != want || names[row] != shown {
-			t.Errorf("row %d is\n%s\nwith the name %q, want\n%s", row+1, lines[line], names[row], want)
-		}
 	}
 	b.settle()
 }

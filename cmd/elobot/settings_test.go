@@ -60,24 +60,3 @@ func testTables(t *testing.T, b *botFixture) {
 		t.Errorf("there are %d messages, want one for each command", n)
 	}
 }
-
-// testTimeZone: an admin chooses a time zone by region and city, or types one, and dates follow it
-// from then on.
-func testTimeZone(t *testing.T, b *botFixture) {
-	group := b.group("Chess")
-	b.ask(group, b.alice, "/match @bob 3:1")
-	frame := b.ask(group, b.olga, "/settings")
-	says(t, visible(frame), "Time zone: UTC")
-	says(t, b.choose(b.olga, frame, "1c:time", "1c:zone_asia", "1c:zone:Asia/Tokyo"),
-		"Changed: time zone UTC → Asia/Tokyo.")
-	says(t, b.choose(b.olga, frame, "1c:zone:UTC"), "Changed: time zone Asia/Tokyo → UTC.")
-	says(t, visible(b.ask(group, b.alice, "/settings zone Europe/Berlin")), "Only the group’s admins")
-	says(t, visible(b.ask(group, b.olga, "/settings zone Local")),
-		"I don’t know a time zone Local.", "/settings zone Europe/Rome")
-	says(t, visible(b.ask(group, b.olga, "/settings zone pacific/kiritimati")), "UTC → Pacific/Kiritimati.")
-	there := visible(b.ask(group, b.alice, "/matches"))
-	says(t, visible(b.ask(group, b.olga, "/settings zone Pacific/Pago Pago")), "Pacific/Kiritimati → Pacific/Pago_Pago.")
-	if visible(b.ask(group, b.alice, "/matches")) == there { // 25 hours apart
-		t.Errorf("the date is the same in both zones:\n%s", there)
-	}
-}

@@ -219,7 +219,8 @@ CHESS "Chess", match 2: a side has no player, or a player without a standing in 
 	b.exec(t, "UPDATE elo_history SET k_factor = 16 WHERE id = 1")
 	before := b.contents(t)
 	b.mustVerify(t, 1, `
-CHESS "Chess", match 1, "Alice": the history says 1500 → 1516 (K 16, best 1500, streak 0, longest 0 before), but should say 1500 → 1516 (K 32, best 1500, streak 0, longest 0 before)
+CHESS "Chess", match 1, "Alice": the history says 1500 → 1516 (K 16, best 1500, streak 0, longest 0 before), `+
+		`but should say 1500 → 1516 (K 32, best 1500, streak 0, longest 0 before)
 `+strings.TrimPrefix(found, "\n")+`Verified 1 group with 4 matches: 2 differences in 1 group.
 CHESS "Chess": cannot be repaired: a match has a side without players, or a player without a standing
 `, sayDiffers, "--group=CHESS", "--repair")
