@@ -430,23 +430,46 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
+// TestSimplifiedOnlyOnce: a message is simplified once, if there is something to take out of it. The
+// failure of the last request counts.
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
-	for description, kind := range map[string]outbox.FailureKind{
-		"Bad Request: message to be replied not found":    outbox.Failed,
-		"Bad Request: can't parse entities: once again":   outbox.Rejected,
-		"Bad Request: message thread not found and so on": outbox.Failed,
+	const noReply, noTopic = "Bad Request: message to be replied not found", "Bad Request: message thread not found"
+	limited := botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3}
+	refused := botsim.Fault{Kind: botsim.Reject}
+	for name, c := range map[string]struct {
+		description string
+		plain       bool // neither a reply nor in a topic
+		then        botsim.Fault
+		kind        outbox.FailureKind
+		requests    int
+	}{
+		"no reply":                  {noReply, false, refused, outbox.Failed, 2},
+		"no markup":                 {"Bad Request: can't parse entities: once again", false, refused, outbox.Rejected, 2},
+		"no topic":                  {noTopic + " and so on", false, refused, outbox.Failed, 2},
+		"no reply, then too many":   {noReply, false, limited, outbox.RateLimited, 2},
+		"no reply to be taken out":  {noReply, true, refused, outbox.Failed, 1},
+		"no topic to be taken out":  {noTopic, true, refused, outbox.Failed, 1},
+		"no closed one to take out": {"Bad Request: TOPIC_CLOSED", true, refused, outbox.Failed, 1},
 	} {
 		p := newPost(t)
-		msg := answering(hello(t, p.group.ID()), 1)
-		msg.Thread = 5
-		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
-		_, err := p.sender.Send(testContext(t), msg, atOnce)
-		if failure := failureOf(t, err); failure.Kind != kind {
-			t.Errorf("kind %s: %v", failure.Kind, err)
+		msg := hello(t, p.group.ID())
+		if !c.plain {
+			msg = answering(msg, 1)
+			msg.Thread = 5
 		}
-		if n := p.sim.CallCount("sendMessage"); n != 2 {
-			t.Errorf("%q: %d requests", description, n)
+		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: c.description, Times: 1})
+		if c.then.Kind == botsim.Reject {
+			c.then.Description = c.description
+		}
+		p.sim.Fault(c.then)
+		_, err := p.sender.Send(testContext(t), msg, atOnce)
+		failure := failureOf(t, err)
+		if failure.Kind != c.kind || failure.RetryAfter != time.Duration(c.then.RetryAfter)*time.Second {
+			t.Errorf("%s: kind %s: %v", name, failure.Kind, err)
+		}
+		if n := p.sim.CallCount("sendMessage"); n != c.requests {
+			t.Errorf("%s: %d requests", name, n)
 		}
 	}
 }
@@ -462,58 +485,6 @@ func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	params := p.params(t)
 	if _, named := params[0]["message_thread_id"]; named || len(params) != 1 {
 		t.Errorf("%d requests, the first of them %v", len(params), params[0])
-	}
-}
-
-// TestNothingToSimplify: a message is not sent again if it does not have the rejected part.
-func TestNothingToSimplify(t *testing.T) {
-	t.Parallel()
-	for _, description := range []string{
-		"Bad Request: message to be replied not found", "Bad Request: message thread not found", "Bad Request: TOPIC_CLOSED",
-	} {
-		p := newPost(t)
-		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
-		_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
-		if failure := failureOf(t, err); failure.Kind != outbox.Failed {
-			t.Errorf("kind %s: %v", failure.Kind, err)
-		}
-		if n := p.sim.CallCount("sendMessage"); n != 1 {
-			t.Errorf("%q: %d requests", description, n)
-		}
-	}
-}
-
-func TestTheSecondFailureCounts(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: message to be replied not found", Times: 1})
-	p.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3})
-	_, err := p.sender.Send(testContext(t), answering(hello(t, p.group.ID()), 1), atOnce)
-	if failure := failureOf(t, err); failure.Kind != outbox.RateLimited || failure.RetryAfter != 3*time.Second {
-		t.Errorf("kind %s: %v", failure.Kind, err)
-	}
-}
-
-// TestTrueSimplifications: a message to a closed or unknown topic goes to General, without an
-// injected fault.
-func TestTrueSimplifications(t *testing.T) {
-	t.Parallel()
-	for name, prepare := range map[string]func(*botsim.Chat, botsim.Message) int64{
-		"closed topic":  func(c *botsim.Chat, topic botsim.Message) int64 { c.CloseTopic(topic.ID); return int64(topic.ID) },
-		"unknown topic": func(*botsim.Chat, botsim.Message) int64 { return 9999 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPost(t)
-			forum := p.sim.Forum("Club", p.alice)
-			topic := forum.Topic(p.alice, "Results")
-			request := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-			msg := answering(hello(t, forum.ID()), request.ID)
-			msg.Thread = prepare(forum, topic)
-			if m := p.mustSend(t, msg); m.ThreadID != 0 || m.ReplyTo != 0 {
-				t.Errorf("message %+v", m)
-			}
-		})
 	}
 }
 

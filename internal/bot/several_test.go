@@ -111,18 +111,6 @@ type broken struct{}
 
 func (broken) MarshalJSON() ([]byte, error) { return json.Marshal([]string{"joined"}) }
 
-func TestTheFirstCannotBeRendered(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	receipt, _, err := p.send(t, messageOf(t, p.group.ID(), broken{}, cardOf42()))
-	if failure := failureOf(t, err); failure.Kind != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
-		t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
-	}
-	if n := len(p.sim.CallsOf("sendMessage")); n != 0 {
-		t.Errorf("%d requests", n)
-	}
-}
-
 // TestSeveralThatAreRefused: if a merged message is rejected, its first item is sent alone.
 func TestSeveralThatAreRefused(t *testing.T) {
 	t.Parallel()
