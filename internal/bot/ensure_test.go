@@ -379,21 +379,6 @@ func TestFailuresOfEnsure(t *testing.T) {
 	}
 }
 
-func TestEnsureInAMigratedChat(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	old := p.sim.BasicGroup("g", p.alice)
-	moved := old.Migrate()
-	for _, target := range []int64{0, 5} {
-		m := p.board(t, 1500, 0)
-		m.ExternalChat, m.Target = old.ID(), target
-		_, err := p.sender.Send(testContext(t), m, atOnce)
-		if failure := failureOf(t, err); failure.Kind != outbox.Migrated || failure.NewID != moved.ID() {
-			t.Errorf("kind %s, new id %d: %v", failure.Kind, failure.NewID, err)
-		}
-	}
-}
-
 // TestTheContextEndsWhileEnsuring: if the context ends during an edit or a new message, the outcome
 // is unknown. If it ends while the pinned message is read, the update fails, but certainly nothing
 // was sent. If it ends while the new message is being pinned, the update succeeds.

@@ -275,13 +275,17 @@ func TestAMigratedChatHasANewID(t *testing.T) {
 	p := newPost(t)
 	old := p.sim.BasicGroup("g", p.alice)
 	moved := old.Migrate()
-	_, err := p.sender.Send(testContext(t), hello(t, old.ID()), atOnce)
-	var api *telegram.APIError
-	if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
-		t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
-	}
-	if failure := failureOf(t, err); failure.Kind != outbox.Migrated || failure.NewID != moved.ID() {
-		t.Errorf("kind %s, new id %d, want %d", failure.Kind, failure.NewID, moved.ID())
+	board, known := p.board(t, 1500, 0), p.board(t, 1500, 5)
+	board.ExternalChat, known.ExternalChat = old.ID(), old.ID()
+	for _, m := range []outbox.Message{hello(t, old.ID()), board, known} {
+		_, err := p.sender.Send(testContext(t), m, atOnce)
+		var api *telegram.APIError
+		if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
+			t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
+		}
+		if failure := failureOf(t, err); failure.Kind != outbox.Migrated || failure.NewID != moved.ID() {
+			t.Errorf("kind %s, new id %d, want %d", failure.Kind, failure.NewID, moved.ID())
+		}
 	}
 }
 

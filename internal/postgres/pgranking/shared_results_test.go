@@ -1,9 +1,12 @@
 package pgranking_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -128,7 +131,8 @@ func TestTogetherOfOneGroup(t *testing.T) {
 }
 
 // TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not
-// keep the others from being recorded.
+// keep the others from being recorded. The log has the number of results and the reason why they
+// are not written together.
 func TestTogetherWithBadOnes(t *testing.T) {
 	t.Parallel()
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
@@ -146,6 +150,8 @@ func TestTogetherWithBadOnes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newTown(t, 4)
+			var log bytes.Buffer
+			w.Store.Log = slog.New(slog.NewTextHandler(&log, nil))
 			var all []ranking.Changes
 			for i := range w.chats {
 				all = append(all, w.match(t, i, fmt.Sprint("k", i)))
@@ -170,6 +176,11 @@ func TestTogetherWithBadOnes(t *testing.T) {
 			}
 			if got := w.Wakes.Load(); got != tc.wakes {
 				t.Errorf("%d lanes were woken, want %d", got, tc.wakes)
+			}
+			fallback := regexp.MustCompile(
+				`level=WARN msg="failed to write results together, writing each by itself" results=4 error="\S`)
+			if len(fallback.FindAllString(log.String(), -1)) != 1 {
+				t.Errorf("the log is:\n%s", log.String())
 			}
 		})
 	}
