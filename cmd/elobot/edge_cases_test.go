@@ -123,8 +123,7 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 }
 
 // testUndoPressedByAll: if two people who may undo a match and one who may not press the button at
-// once, exactly one press undoes it, whether the presses are handled in order (polling) or in any
-// order (webhook).
+// once, exactly one press undoes it, although presses may be handled in any order.
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"

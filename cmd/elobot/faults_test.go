@@ -130,13 +130,6 @@ func TestTokenNeverShows(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	checkNoToken(t, sim, pool, bot)
-
-	unreachable := launch(t, append(environment(sim, url), "TELEGRAM_API_URL=http://127.0.0.1:1"), "run")
-	unreachable.await(t, "failed to ask Telegram")
-	if code, _ := unreachable.stop(t); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	checkNoToken(t, sim, pool, unreachable)
 }
 
 // faulted returns the calls of a method that hit a fault.

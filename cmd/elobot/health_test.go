@@ -80,7 +80,7 @@ func TestHealthChecks(t *testing.T) {
 }
 
 // TestHealthWhileStarting: a bot that waits for Telegram or the database is healthy but not ready,
-// and names what it waits for. It stops at once, without an error.
+// and names what it waits for. It stops at once, without an error, and has not printed its token.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -125,7 +125,13 @@ func TestHealthWhileStarting(t *testing.T) {
 			if code != http.StatusOK || !strings.Contains(body, "elobot_outbox_dispatching 0") {
 				t.Errorf("the metrics are %d:\n%s", code, body)
 			}
+			if tc.want == "Telegram" {
+				bot.await(t, "failed to ask Telegram")
+			}
 			stopCleanly(t, bot)
+			if _, secret, _ := strings.Cut(sim.Token(), ":"); strings.Contains(bot.output.String(), secret) {
+				t.Error("the output contains the token")
+			}
 		})
 	}
 }

@@ -125,7 +125,8 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	for _, w := range []way{
 		{"/undo 1", nothing, true, ""},
 		{"/undo", toCard, true, ""},
-		{"/undo@elo_bot", toCommand, true, ""},
+		{"/undo", toCommand, true, ""},
+		{"/undo@elo_bot", nothing, true, ""},
 		// On the card, Bob beat Alice 3:1, but the command gives Alice's score first.
 		{"/fix 1 2:3", nothing, false, "Alice beat Bob 3:2"},
 		{"/fix 3:2", toCommand, false, "Alice beat Bob 3:2"},
