@@ -82,8 +82,8 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-// TestMisspelledSettings: a name counts as a misspelled setting if at most two letters are wrong, or
-// one if the setting has fewer than eight letters. A name in the wrong case always counts as
+// TestMisspelledSettings: a name counts as a misspelled setting if at most two letters are wrong,
+// or one if the setting has fewer than eight letters. A name in the wrong case always counts as
 // misspelled. The name of a well-known program's variable never does.
 func TestMisspelledSettings(t *testing.T) {
 	t.Parallel()

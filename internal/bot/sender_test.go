@@ -434,8 +434,8 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestSimplifiedOnlyOnce: a message is simplified once, if there is something to take out of it. The
-// failure of the last request counts.
+// TestSimplifiedOnlyOnce: a message is simplified once, if there is something to take out of it.
+// The failure of the last request counts.
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
 	const noReply, noTopic = "Bad Request: message to be replied not found", "Bad Request: message thread not found"

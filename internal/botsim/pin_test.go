@@ -71,8 +71,8 @@ func TestUnpinChatMessage(t *testing.T) {
 	}
 }
 
-// TestTheRightToPin: only an admin may pin, and may lack that right. The bot gets an update when the
-// right changes. getChat shows a pinned message without the one that it replies to.
+// TestTheRightToPin: only an admin may pin, and may lack that right. The bot gets an update when
+// the right changes. getChat shows a pinned message without the one that it replies to.
 func TestTheRightToPin(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)

@@ -86,9 +86,13 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 			o := inNamedLadder(g.at(&alice, 5), tc.command, tc.args, tc.mentions...)
 			before := g.standings(t)
 			for range 2 { // the second is a redelivery, which could be answered
-				ctx, cancel := context.WithTimeout(asAdmin(t), 3*time.Second)
-				must(t, service.Do(ctx, o, tc.operation))
-				cancel()
+				err := ranking.ErrTimeout
+				for errors.Is(err, ranking.ErrTimeout) { // a busy machine may leave too little time for the answer
+					ctx, cancel := context.WithTimeout(asAdmin(t), 3*time.Second)
+					err = service.Do(ctx, o, tc.operation)
+					cancel()
+				}
+				must(t, err)
 				checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
 				service = g.Service
 			}
