@@ -101,8 +101,8 @@ func TestTheLongestMatchListFits(t *testing.T) {
 	inEachLanguage(t, testTheLongestMatchListFits)
 }
 
-func testTheLongestMatchListFits(_ *testing.T, _ words, send func(notice.Notice) botsim.Message) {
-	for _, raw := range longestNames {
+func testTheLongestMatchListFits(_ *testing.T, w words, send func(notice.Notice) botsim.Message) {
+	for _, raw := range namesIn(w) {
 		name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 		for _, size := range []int{1, 2, 10} {
 			team := slices.Repeat([]ranking.Name{name}, size)
