@@ -42,7 +42,7 @@ type Client struct {
 type Self struct {
 	ID       int64
 	Username string
-	// JoinsGroups is false if the bot cannot be added to groups. ReadsAll is true if privacy mode
+	// JoinsGroups reports whether the bot can be added to groups, and ReadsAll whether privacy mode
 	// is off.
 	JoinsGroups, ReadsAll bool
 }
