@@ -4,10 +4,8 @@ package main_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,13 +25,7 @@ import (
 // crashingBinary builds the bot with crash points, once for all tests, and returns the path of the
 // program.
 var crashingBinary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(binary), "elobot-crashpoints")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w",
-		"-o", path, "-buildvcs=false", ".").CombinedOutput()
-	if err != nil {
-		err = errors.Join(err, errors.New(string(out)))
-	}
-	return path, err
+	return buildBot(filepath.Dir(binary), "elobot-crashpoints", "-tags=crashpoints")
 })
 
 // TestNoCrashPoints: an ordinary build has no crash points.

@@ -47,13 +47,22 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	binary = filepath.Join(folder, "elobot")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "-buildvcs=false", ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the bot: %v\n%s", err, out)
+	if binary, err = buildBot(folder, "elobot"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// buildBot builds the bot into a folder under this name and returns the path of the program. go run
+// keeps what it has linked, which go build does not.
+func buildBot(folder, name string, options ...string) (string, error) {
+	path := filepath.Join(folder, name)
+	args := append([]string{"run", "-ldflags=-s -w", "-buildvcs=false", "-exec=cp"}, options...)
+	if out, err := exec.Command("go", append(args, ".", path)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the bot: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // testContext returns a context that limits how long a test waits.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,12 +33,8 @@ func buildOlder(t *testing.T) string {
 	must(t, err)
 	replaced := filepath.Join(folder, "overlay.json")
 	must(t, os.WriteFile(replaced, overlay, 0o600))
-	built := filepath.Join(folder, "elobot")
-	build := exec.CommandContext(testContext(t), "go", "build", "-overlay", replaced,
-		"-ldflags=-s -w", "-buildvcs=false", "-o", built, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build an older release: %v\n%s", err, out)
-	}
+	built, err := buildBot(folder, "elobot", "-overlay="+replaced)
+	must(t, err)
 	return built
 }
 
