@@ -50,7 +50,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	const contents = `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
 		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
 		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
-		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE kind <> 'refusal'`
+		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE kind <> 'refusal'
+		ORDER BY 1`
 	before := texts(t, g, contents)
 	amendments := []func(ranking.Origin, ranking.Amendment) error{
 		func(o ranking.Origin, a ranking.Amendment) error {

@@ -194,7 +194,8 @@ func TestStalePresses(t *testing.T) {
 	const contents = `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
 		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
 		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
-		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE action <> 'callback_answer'`
+		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE action <> 'callback_answer'
+		ORDER BY 1`
 	before := texts(t, g, contents)
 	current := []int{1: 0, 2: 1, 3: 2}
 	for number := 1; number <= 3; number++ {

@@ -1,4 +1,4 @@
-package dbtest_test
+package pgranking_test
 
 import (
 	"testing"

@@ -1,9 +1,0 @@
-package dbtest_test
-
-import (
-	"testing"
-
-	"elobot/internal/postgres/dbtest"
-)
-
-func TestMain(m *testing.M) { dbtest.Main(m) }
