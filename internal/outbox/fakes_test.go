@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	rapidtest.Same(20)
+	debug.SetGCPercent(400) // the heap is small, and collecting it would take a fifth of the time
 	goleak.VerifyTestMain(m)
 }
 
