@@ -48,9 +48,7 @@ func TestBoardsGoLast(t *testing.T) {
 		p.Wake(1)
 		advance(t, 5*time.Minute)
 		actions, at := sender.actions(1, begun)
-		if diff := cmp.Diff([]Action{Send, Send, Ensure, Page, Send, Send, Ensure}, actions); diff != "" {
-			t.Errorf("requests at %v (-want +got):\n%s", at, diff)
-		}
+		equal(t, actions, []Action{Send, Send, Ensure, Page, Send, Send, Ensure}, "requests at %v", at)
 		if err := sender.exceeded(limits); err != nil {
 			t.Error(err)
 		}
@@ -121,15 +119,9 @@ func TestContentMadeWhenSent(t *testing.T) {
 		}
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{2, time.Minute}}}})
 		advance(t, 10*time.Minute)
-		if diff := cmp.Diff(receipts, persisted); diff != "" {
-			t.Errorf("persisted (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"a", "a", "b"}, fingerprints); diff != "" {
-			t.Errorf("fingerprints (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]time.Duration{0, time.Minute, 2 * time.Minute}, begun); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, persisted, receipts, "persisted")
+		equal(t, fingerprints, []string{"a", "a", "b"}, "fingerprints")
+		equal(t, begun, []time.Duration{0, time.Minute, 2 * time.Minute}, "requests")
 		if s := p.Stats(); s.Skipped != 1 || s.Sent != 2 {
 			t.Errorf("%+v", s)
 		}
@@ -165,8 +157,6 @@ func TestTouched(t *testing.T) {
 		if diff := cmp.Diff(map[ChatID]int{1: 2, 2: 1, 4: 1}, touched); diff != "" || len(sender.all()) != 3 {
 			t.Errorf("%d requests (-want +got):\n%s", len(sender.all()), diff)
 		}
-		if diff := cmp.Diff([]ChatID{3}, begun); diff != "" {
-			t.Errorf("boards (-want +got):\n%s", diff)
-		}
+		equal(t, begun, []ChatID{3}, "boards")
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func (m *memory) addCallbackAnswers(chat ChatID, n int) {
@@ -74,9 +72,7 @@ func TestCallbackAnswersDoNotWait(t *testing.T) {
 			}
 			advance(t, 10*second)
 			want := durations(0, second, 2*second, 3*second, 4*second)
-			if diff := cmp.Diff(want, sender.callbackAnswers(begun)); diff != "" {
-				t.Errorf("answers to buttons (-want +got):\n%s", diff)
-			}
+			equal(t, sender.callbackAnswers(begun), want, "answers to buttons")
 		})
 	}
 }
@@ -144,18 +140,14 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 		}
 		dispatch(t, store, sender, Settings{Parallel: parallel})
 		advance(t, time.Minute)
-		if sender.maxInFlight != parallel {
-			t.Errorf("%d at the same time, want %d", sender.maxInFlight, parallel)
-		}
+		equal(t, sender.maxInFlight, parallel, "requests at the same time")
 		for c := range ChatID(chats) {
 			ids := slices.Compact(sender.ids(c))
 			if len(ids) != each || !slices.IsSorted(ids) {
 				t.Errorf("the order in chat %d is %v", c, ids)
 			}
 		}
-		if n := store.count(rowSent); n != chats*each {
-			t.Errorf("%d are sent, want %d", n, chats*each)
-		}
+		equal(t, store.count(rowSent), chats*each, "items sent")
 	})
 }
 
@@ -177,8 +169,6 @@ func TestCallbackAnswersTakeTurns(t *testing.T) {
 		for _, r := range sender.all() {
 			got = append(got, r.chat)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, got, want, "requests")
 	})
 }

@@ -205,9 +205,7 @@ func TestDocumentedLog(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("lines (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.values, book.lines(c.want.Message)[0].values(c.values)); diff != "" {
-				t.Errorf("values (-want +got):\n%s", diff)
-			}
+			equal(t, book.lines(c.want.Message)[0].values(c.values), c.values, "values")
 		})
 	}
 	results := map[string]bool{}
@@ -218,9 +216,7 @@ func TestDocumentedLog(t *testing.T) {
 		results[line.Result] = true
 	}
 	delete(results, "sending")
-	if diff := cmp.Diff(page.outcomes, results); diff != "" {
-		t.Errorf("results (-outcomes +log):\n%s", diff)
-	}
+	equal(t, results, page.outcomes, "results in the log")
 }
 
 func (l logged) line() logLine { return logLine{l.message, l.attrs["result"].String()} }
@@ -241,17 +237,11 @@ func (l logged) values(fields map[string]string) map[string]string {
 // check compares a line with its documentation.
 func (p logPage) check(t *testing.T, l logged, repetition bool) {
 	t.Helper()
-	if level := strings.ToLower(l.level.String()); level != p.levels[l.line()] {
-		t.Errorf("%+v has the level %s, documented as %q", l.line(), level, p.levels[l.line()])
-	}
-	if diff := cmp.Diff(p.fieldsOf(l.line().Result, repetition), slices.Sorted(maps.Keys(l.attrs))); diff != "" {
-		t.Errorf("fields of %+v (-documented +got):\n%s", l.line(), diff)
-	}
+	equal(t, strings.ToLower(l.level.String()), p.levels[l.line()], "level of %+v", l.line())
+	equal(t, slices.Sorted(maps.Keys(l.attrs)), p.fieldsOf(l.line().Result, repetition), "fields of %+v", l.line())
 	if action := l.attrs["action"].String(); !slices.Contains(p.actions, action) {
 		t.Errorf("the action %q is not documented", action)
 	}
 	always := map[string]string{"operation_id": "1", "chat_id": "-1", "kind": "test", "key": "m:-1:7", "items": "1"}
-	if diff := cmp.Diff(always, l.values(always)); diff != "" {
-		t.Errorf("%+v (-want +got):\n%s", l.line(), diff)
-	}
+	equal(t, l.values(always), always, "%+v", l.line())
 }

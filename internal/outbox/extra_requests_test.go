@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // inForms returns a messenger that makes several requests for item 1, and one for any other item.
@@ -49,9 +47,7 @@ func TestExtraRequests(t *testing.T) {
 			for _, at := range sender.begun(chat, begun) {
 				got = append(got, at.Round(time.Microsecond))
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("requests to chat %d (-want +got):\n%s", chat, diff)
-			}
+			equal(t, got, want, "requests to chat %d", chat)
 		}
 		if s := p.Stats(); s.Sent != 5 || s.PossibleDuplicates != 0 {
 			t.Errorf("%d are sent, with %d possible duplicates", s.Sent, s.PossibleDuplicates)
@@ -122,9 +118,7 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 				t.Errorf("request %d begins at %v", i, at)
 			}
 		}
-		if n := store.count(rowSent); n != 4 {
-			t.Errorf("%d items are sent", n)
-		}
+		equal(t, store.count(rowSent), 4, "items sent")
 	})
 }
 

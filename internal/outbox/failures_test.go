@@ -46,9 +46,7 @@ func TestBackoff(t *testing.T) {
 			}
 			checkBackoff(t, first)
 			checkBackoff(t, third) // it starts over after a success
-			if n := store.count(rowSent); n != 3 {
-				t.Errorf("%d items are sent, want 3", n)
-			}
+			equal(t, store.count(rowSent), 3, "items sent")
 		})
 	}
 }
@@ -148,9 +146,7 @@ func TestFailuresEnd(t *testing.T) {
 			if second.state != rowSent || second.Failures != 0 {
 				t.Errorf("the second item is %s after %d failures, want sent after none", second.state, second.Failures)
 			}
-			if died := p.Stats().DeadLetters; died != 1 {
-				t.Errorf("%d items died, want 1", died)
-			}
+			equal(t, p.Stats().DeadLetters, 1, "items that died")
 		})
 	}
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"elobot/internal/rapidtest"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -381,5 +383,13 @@ func messengerLimits() Limits {
 		Private: []Window{{1, time.Second}},
 		Group:   []Window{{20, time.Minute}, {5, 5 * time.Second}},
 		Total:   []Window{{30, time.Second}},
+	}
+}
+
+// equal compares got with want. The format says what they are.
+func equal[T any](t testing.TB, got, want T, format string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)
 	}
 }

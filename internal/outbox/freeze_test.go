@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // rateLimitedUntil rate limits each chat for the given time from now, and then succeeds.
@@ -36,9 +34,7 @@ func TestOneLaneProbes(t *testing.T) {
 		}
 		dispatch(t, store, sender, Settings{Parallel: 4})
 		advance(t, 3*time.Minute)
-		if n := store.count(rowSent); n != chats {
-			t.Errorf("%d of %d are sent", n, chats)
-		}
+		equal(t, store.count(rowSent), chats, "items sent")
 		// Four requests at first and two more before the third answer is known. Then a probe about
 		// every seven seconds, and one request for each chat after the circuit closes.
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
@@ -67,9 +63,7 @@ func TestBreakerRateLimited(t *testing.T) {
 	} {
 		var b breaker
 		for i, s := range steps {
-			if got := b.rateLimited(s.chat, s.pause, at(s.at)); got != s.want {
-				t.Errorf("%s: step %d freezes for %v, want %v", name, i+1, got, s.want)
-			}
+			equal(t, b.rateLimited(s.chat, s.pause, at(s.at)), s.want, "%s: freeze of step %d", name, i+1)
 		}
 	}
 
@@ -78,10 +72,6 @@ func TestBreakerRateLimited(t *testing.T) {
 	allowed := []bool{b.allows(0, at(9)), b.allows(0, at(10)), b.allows(1, at(10))}
 	ended = append(ended, b.answered(at(10)), b.answered(at(10)))
 	allowed = append(allowed, b.allows(31, at(10)))
-	if diff := cmp.Diff([]bool{false, true, false, true}, allowed); diff != "" {
-		t.Errorf("allowed (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]bool{false, true, false}, ended); diff != "" {
-		t.Errorf("ended (-want +got):\n%s", diff)
-	}
+	equal(t, allowed, []bool{false, true, false, true}, "allowed")
+	equal(t, ended, []bool{false, true, false}, "ended")
 }

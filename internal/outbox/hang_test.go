@@ -55,9 +55,7 @@ func TestHangingSender(t *testing.T) {
 			store.add(2)
 			p.Wake(2)
 			advance(t, time.Minute)
-			if got := begun[2][0].Sub(start); got != c.want {
-				t.Errorf("the other chat is sent to after %v, want %v", got, c.want)
-			}
+			equal(t, begun[2][0].Sub(start), c.want, "delay of the other chat")
 			if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.duplicates {
 				t.Errorf("the item is %s with %d possible duplicates, want sent with %d",
 					r.state, r.PossibleDuplicates, c.duplicates)

@@ -63,9 +63,7 @@ func TestStoreIsUnavailable(t *testing.T) {
 				t.Errorf("the store was called %d times, want about %d", calls, limit)
 			}
 			advance(t, time.Minute)
-			if n := len(sender.all()); n != chats*items {
-				t.Errorf("%d requests for %d items", n, chats*items)
-			}
+			equal(t, len(sender.all()), chats*items, "requests")
 			if sent, dead := store.count(rowSent), store.count(rowDead); sent+dead != chats*items || dead != chats*items/7 {
 				t.Errorf("%d are sent, %d dead of %d", sent, dead, chats*items)
 			}

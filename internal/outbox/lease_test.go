@@ -125,9 +125,7 @@ func TestLeaseIsLost(t *testing.T) {
 			}
 			p.Wake(slow, quick)
 			advance(t, time.Minute)
-			if n := calls.Load(); n != 1 {
-				t.Errorf("the store is called %d times after the end of the lease, want once", n)
-			}
+			equal(t, calls.Load(), 1, "calls of the store after the end of the lease")
 			for id := int64(1); id <= 2; id++ {
 				if r := store.row(id); r.state != rowSending {
 					t.Errorf("item %d is %s, want sending", id, r.state)

@@ -42,16 +42,12 @@ func TestMerging(t *testing.T) {
 				PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: c.merge},
 			}, newLease(1))
 			synctest.Wait()
-			if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			equal(t, sender.covered(1), c.want, "requests")
 			var more []bool
 			for _, r := range sender.to(1) {
 				more = append(more, r.message.More)
 			}
-			if diff := cmp.Diff(c.more, more); diff != "" {
-				t.Errorf("whether there was more (-want +got):\n%s", diff)
-			}
+			equal(t, more, c.more, "whether there was more")
 			for id := int64(1); id <= int64(c.items); id++ {
 				if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PossibleDuplicates != 0 {
 					t.Errorf("item %d is %s after %d attempts, with %d possible duplicates",
@@ -106,15 +102,11 @@ func TestMergedMessageFails(t *testing.T) {
 			store.add(1)
 			p.Wake(1)
 			advance(t, time.Minute)
-			if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			equal(t, sender.covered(1), c.want, "requests")
 			if r := store.row(1); r.state != c.end {
 				t.Errorf("the first item is %s, want %s", r.state, c.end)
 			}
-			if n := store.open(); n != 0 {
-				t.Errorf("%d items are open", n)
-			}
+			equal(t, store.open(), 0, "open items")
 		})
 	}
 }
@@ -146,9 +138,7 @@ func TestOverfullLane(t *testing.T) {
 		if len(summarized) != 2 {
 			t.Fatalf("summarized %d times, want 2, with a repetition", len(summarized))
 		}
-		if diff := cmp.Diff([]Lane{{Chat: 1}}, <-summarized); diff != "" {
-			t.Errorf("summarized (-want +got):\n%s", diff)
-		}
+		equal(t, <-summarized, []Lane{{Chat: 1}}, "summarized")
 		if to := sender.to(1); len(to) != 1 || len(to[0].message.Items) != 1 || to[0].message.Row.Kind != kindSummary {
 			t.Errorf("sent to it: %+v", to)
 		}
@@ -174,9 +164,7 @@ func TestLateItem(t *testing.T) {
 		store.thaw(1)
 		p.Wake(1)
 		advance(t, time.Second)
-		if diff := cmp.Diff([][]int64{{2}}, sender.covered(1)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, sender.covered(1), [][]int64{{2}}, "requests")
 		if f := p.Stats(); f.Expired != 2 || store.open() > 0 {
 			t.Errorf("%d have expired, %d wait", f.Expired, store.open())
 		}
@@ -202,9 +190,7 @@ func TestCrowdedStore(t *testing.T) {
 			for _, r := range sender.to(2) {
 				delivered += len(r.ids)
 			}
-			if delivered != want {
-				t.Errorf("round %d: %d items are delivered in all, want %d", round, delivered, want)
-			}
+			equal(t, delivered, want, "round %d: items delivered in all", round)
 			store.thaw(1)
 			advance(t, 20*time.Second)
 		}

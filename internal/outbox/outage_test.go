@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // unavailable fails all requests until the given time, and then succeeds. Each request takes as
@@ -65,15 +63,11 @@ func TestOutage(t *testing.T) {
 				}
 				advance(t, 20*time.Minute)
 			}
-			if n := store.count(rowSent); n != chats*2 {
-				t.Errorf("%d of %d are sent after the outage", n, chats*2)
-			}
+			equal(t, store.count(rowSent), chats*2, "items sent after the outage")
 			if p.Stats().CircuitOpen {
 				t.Error("the circuit is still open")
 			}
-			if n := len(book.lines("messenger answers again, circuit closed")); n != 1 {
-				t.Errorf("the log reports %d ends of the outage, want one", n)
-			}
+			equal(t, len(book.lines("messenger answers again, circuit closed")), 1, "ends of the outage")
 		})
 	}
 }
@@ -166,9 +160,7 @@ func TestBreakerProbes(t *testing.T) {
 		for range 10 {
 			checkBetween(t, "pause", pause, base*7/10, base*13/10)
 			early := []time.Duration{b.failed(4, false, now.Add(pause-1)), b.rateLimited(4, time.Hour, now.Add(pause-1))}
-			if diff := cmp.Diff([]time.Duration{0, 0}, early); diff != "" {
-				t.Errorf("earlier requests count (-want +got):\n%s", diff)
-			}
+			equal(t, early, []time.Duration{0, 0}, "delays because of earlier requests")
 			if b.answered(now.Add(pause-1)) || b.allows(0, now.Add(pause-1)) || !b.allows(0, now.Add(pause)) {
 				t.Error("the pause is too short")
 			}

@@ -175,23 +175,15 @@ func TestPaceIsTakenUpInFlight(t *testing.T) {
 	p := pace{windows: []Window{{2, time.Second}}}
 	p.add(now)
 	for inFlight, want := range []time.Duration{0, time.Second, farFuture, farFuture} {
-		if got := p.next(now, inFlight).Sub(now); got != want {
-			t.Errorf("with %d in flight, the next may start after %v, want %v", inFlight, got, want)
-		}
+		equal(t, p.next(now, inFlight).Sub(now), want, "delay of the next with %d in flight", inFlight)
 	}
 }
 
 func TestHorizon(t *testing.T) {
 	t.Parallel()
 	limits := messengerLimits()
-	if got := limits.horizon(); got != time.Minute {
-		t.Errorf("the horizon is %v, want 1m", got)
-	}
+	equal(t, limits.horizon(), time.Minute, "horizon")
 	limits.Total = append(limits.Total, Window{1000, time.Hour})
-	if got := limits.horizon(); got != time.Hour {
-		t.Errorf("the horizon is %v, want 1h", got)
-	}
-	if got := (Limits{}).horizon(); got != 0 {
-		t.Errorf("the horizon is %v, want 0", got)
-	}
+	equal(t, limits.horizon(), time.Hour, "horizon")
+	equal(t, (Limits{}).horizon(), 0, "horizon")
 }

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -94,9 +93,7 @@ func TestPaceOfLanes(t *testing.T) {
 			begun := time.Now()
 			dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: c.limits})
 			advance(t, 2*time.Minute)
-			if diff := gocmp.Diff(c.want, sender.begun(1, begun)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			equal(t, sender.begun(1, begun), c.want, "requests")
 		})
 	}
 }
@@ -118,16 +115,12 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 		begun := time.Now()
 		dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, time.Second}}}})
 		advance(t, time.Minute)
-		if diff := gocmp.Diff([]int64{1, 2, 3, 4, 7, 6}, sender.ids(1)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, sender.ids(1), []int64{1, 2, 3, 4, 7, 6}, "requests")
 		var want []time.Duration
 		for i := range 6 {
 			want = append(want, time.Duration(i)*time.Second)
 		}
-		if diff := gocmp.Diff(want, sender.begun(1, begun)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, sender.begun(1, begun), want, "requests")
 	})
 }
 

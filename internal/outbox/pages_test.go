@@ -111,9 +111,7 @@ func TestPagesDelayNoMessages(t *testing.T) {
 					want = time.Duration(messages) * 4 * time.Second
 					messages++
 				}
-				if at := r.begun.Sub(begun); at != want {
-					t.Errorf("while %s takes long, %s begins after %v, want %v", slow, r.message.Action, at, want)
-				}
+				equal(t, r.begun.Sub(begun), want, "while %s takes long, delay of %s", slow, r.message.Action)
 			}
 		}
 		if open := store.open(); open > 0 {

@@ -52,9 +52,7 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 					t.Fatalf("request %d for the other chat after %v, want %v", i, r.begun.Sub(begun), want)
 				}
 			}
-			if n := store.count(rowSent); n != items+2 {
-				t.Errorf("%d items are sent, want %d", n, items+2)
-			}
+			equal(t, store.count(rowSent), items+2, "items sent")
 		})
 	}
 }
@@ -131,9 +129,7 @@ func TestPauseEndedByAnotherInstance(t *testing.T) {
 		advance(t, time.Minute+time.Millisecond)
 		store.thaw(1)
 		advance(t, time.Second)
-		if diff := cmp.Diff([][]int64{{1, 1}, {2}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, [][]int64{sender.ids(1), sender.ids(2)}, [][]int64{{1, 1}, {2}}, "requests")
 		store.freeze(3, time.Hour) // another instance starts a pause
 		store.add(3)
 		p.Wake(3)
@@ -162,9 +158,7 @@ func TestForbiddenParksChat(t *testing.T) {
 				p.Wake(chat)
 			}
 			synctest.Wait()
-			if diff := cmp.Diff([]int64{1, 2}, sender.ids(chat)); diff != "" {
-				t.Errorf("requests while parked (-want +got):\n%s", diff)
-			}
+			equal(t, sender.ids(chat), []int64{1, 2}, "requests while parked")
 			tm.checkEmpty(t)
 			advance(t, 300*time.Millisecond) // between polls
 			store.unpark(chat)
@@ -174,12 +168,8 @@ func TestForbiddenParksChat(t *testing.T) {
 				advance(t, time.Second)
 			}
 			synctest.Wait()
-			if diff := cmp.Diff([]int64{1, 2, 2, 3}, sender.ids(chat)); diff != "" {
-				t.Errorf("requests in the end (-want +got):\n%s", diff)
-			}
-			if n := store.count(rowSent); n != 4 {
-				t.Errorf("%d items are sent, want 4", n)
-			}
+			equal(t, sender.ids(chat), []int64{1, 2, 2, 3}, "requests in the end")
+			equal(t, store.count(rowSent), 4, "items sent")
 		})
 	}
 }
@@ -228,8 +218,6 @@ func TestFrozenChatsAreNotKept(t *testing.T) {
 		advance(t, time.Minute)
 		tm.checkEmpty(t)
 		advance(t, time.Hour)
-		if n := store.open(); n != 0 {
-			t.Errorf("%d items are open", n)
-		}
+		equal(t, store.open(), 0, "open items")
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // stat returns a value of Stats by its JSON name.
@@ -68,9 +66,7 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 			}
 			dispatchWith(t, store, sender, Settings{Parallel: 8, Bounds: Bounds{Merge: 1}}, keptLease(t))
 			advance(t, late+time.Minute)
-			if n := store.count(rowSent); n != chats*each {
-				t.Errorf("%d of %d are sent", n, chats*each)
-			}
+			equal(t, store.count(rowSent), chats*each, "items sent")
 			copies := make(map[int64]int)
 			for _, r := range sender.all() {
 				if copies[r.message.Row.ID]++; copies[r.message.Row.ID] > 2 {
@@ -139,9 +135,7 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 					pause*7/10-rounding, min(pause*13/10, 15*time.Minute)+rounding)
 			}
 			for i, r := range to[:maxCopies] {
-				if diff := cmp.Diff(together, r.ids); diff != "" {
-					t.Errorf("request %d (-want +got):\n%s", i+1, diff)
-				}
+				equal(t, r.ids, together, "request %d", i+1)
 			}
 			if next := int64(len(together) + 1); to[maxCopies].ids[0] != next || to[maxCopies].begun != to[maxCopies-1].ended {
 				t.Errorf("next request: %v after %v", to[maxCopies].ids, to[maxCopies].begun.Sub(to[maxCopies-1].ended))
@@ -158,9 +152,7 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 				t.Errorf("%v possible duplicates", n)
 			}
 			lines := book.lines("too many possible duplicates, notice given up")
-			if len(lines) != 1 {
-				t.Errorf("%d lines in the log, want 1", len(lines))
-			}
+			equal(t, len(lines), 1, "lines in the log")
 		})
 	}
 }
@@ -247,9 +239,7 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 		if len(to) < 4 || to[3].begun.Sub(to[0].begun) > 4*time.Second+550*time.Millisecond+rounding {
 			t.Fatalf("%d requests, want the fourth within 5 s", len(to))
 		}
-		if took := to[3].ended.Sub(to[3].begun); took != 5*time.Second {
-			t.Errorf("the last one takes %v, want 5s", took)
-		}
+		equal(t, to[3].ended.Sub(to[3].begun), 5*time.Second, "time of the last one")
 	})
 }
 

@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/notice"
 )
 
@@ -87,9 +85,7 @@ func TestPriorities(t *testing.T) {
 				for _, r := range sender.all() {
 					got = append(got, r.chat)
 				}
-				if diff := cmp.Diff(c.want, got); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
+				equal(t, got, c.want, "requests")
 			})
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestRecentRequestsAreForgotten: a new dispatcher keeps the lanes with recent requests in memory
@@ -26,9 +24,7 @@ func TestRecentRequestsAreForgotten(t *testing.T) {
 		advance(t, 4*time.Second)
 		next, tm := dispatchTerm(t, store, sender, settings)
 		synctest.Wait()
-		if n := tm.laneCount(); n != 3 {
-			t.Errorf("%d chats are in memory, want 3", n)
-		}
+		equal(t, tm.laneCount(), 3, "chats in memory")
 		advance(t, 6*time.Second)
 		tm.checkEmpty(t)
 		next.stop()
@@ -78,12 +74,8 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 				t.Errorf("the store was called %d times in half a minute", n)
 			}
 			advance(t, 12*time.Second)
-			if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if n := len(book.lines("failed to load recent requests, retrying")); n != 1 {
-				t.Errorf("%d lines in the log, want 1", n)
-			}
+			equal(t, [][]int64{sender.ids(1), sender.ids(2)}, [][]int64{{1, 2}, {4}}, "requests")
+			equal(t, len(book.lines("failed to load recent requests, retrying")), 1, "lines in the log")
 		})
 	}
 }

@@ -57,9 +57,7 @@ func TestRefusedInOneChat(t *testing.T) {
 			p := dispatch(t, store, sender, Settings{})
 			advance(t, 80*time.Second)
 			checkDeath(t, store, sender, 1, 8, 36*time.Second, 68*time.Second)
-			if n := store.count(rowSent); n != 2 {
-				t.Errorf("%d items are sent, want 2", n)
-			}
+			equal(t, store.count(rowSent), 2, "items sent")
 			if s := p.Stats(); s.CircuitOpen || s.DeadLetters != 1 {
 				t.Errorf("the circuit is open: %t; dead letters: %d", s.CircuitOpen, s.DeadLetters)
 			}
@@ -88,9 +86,7 @@ func TestRefusedAmongOthers(t *testing.T) {
 			}
 			dispatch(t, store, sender, Settings{Parallel: parallel})
 			advance(t, 15*time.Second)
-			if n := store.count(rowSent); n != chats {
-				t.Errorf("%d of %d others are told promptly", n, chats)
-			}
+			equal(t, store.count(rowSent), chats, "others told promptly")
 			advance(t, 70*time.Second)
 			for id := range int64(poisoned) {
 				checkDeath(t, store, sender, id+1, 0, 30*time.Second, 80*time.Second)
@@ -122,9 +118,7 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 		store.add(100)
 		p.Wake(100)
 		advance(t, 26*time.Second+rounding)
-		if state := store.row(poisoned + 1).state; state != rowSent {
-			t.Errorf("the new item is %s", state)
-		}
+		equal(t, store.row(poisoned+1).state, rowSent, "state of the new item")
 		advance(t, 2*time.Minute) // the accepted item shows that there is no outage
 		if n := store.count(rowDead); n != poisoned || p.Stats().CircuitOpen {
 			t.Errorf("%d of %d refused items are dead; the circuit is open: %t", n, poisoned, p.Stats().CircuitOpen)
@@ -175,9 +169,7 @@ func TestRefusedEverywhere(t *testing.T) {
 				// The first request for a board begins later than those for messages.
 				checkDeath(t, store, sender, id+1, 0, 5*time.Minute, 12*time.Minute)
 			}
-			if n := len(book.lines("notice failed too often, moved to dead letters")); n != chats {
-				t.Errorf("the log reports %d dead letters, want %d", n, chats)
-			}
+			equal(t, len(book.lines("notice failed too often, moved to dead letters")), chats, "dead letters")
 		})
 	}
 }

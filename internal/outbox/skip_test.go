@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/notice"
 )
 
@@ -55,9 +53,7 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 			if c.row.action == Ensure && !c.skip {
 				want = []int64{2, 1} // boards go last
 			}
-			if diff := cmp.Diff(want, sender.ids(1)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			equal(t, sender.ids(1), want, "requests")
 			if r := store.row(1); r.state != rowSent || r.messageID != message {
 				t.Errorf("the item is %s as message %d, want sent as %d", r.state, r.messageID, message)
 			}
@@ -86,9 +82,7 @@ func TestFingerprint(t *testing.T) {
 		m := message()
 		change(&m)
 		f := m.fingerprint(covered)
-		if len(f) != 16 {
-			t.Errorf("%s: fingerprint %q", name, f)
-		}
+		equal(t, len(f), 16, "%s: length of the fingerprint", name)
 		if other, ok := prints[f]; ok {
 			t.Errorf("%q is the same as %q", name, other)
 		}
@@ -135,9 +129,7 @@ func TestNotAttempted(t *testing.T) {
 			Group: []Window{{1, time.Second}}, Total: []Window{{1, time.Second}},
 		}})
 		advance(t, time.Minute)
-		if diff := cmp.Diff([]time.Duration{0, 0, 0, 0, time.Second}, sender.begun(1, begun)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, sender.begun(1, begun), []time.Duration{0, 0, 0, 0, time.Second}, "requests")
 		if f := p.Stats(); f.DeadLetters != 3 || f.Sent != 2 || f.Skipped != 0 {
 			t.Errorf("%d died, %d are sent, %d skipped, want 3, 2, 0", f.DeadLetters, f.Sent, f.Skipped)
 		}
@@ -213,18 +205,10 @@ func TestMigrated(t *testing.T) {
 				return nil
 			}})
 			advance(t, time.Minute)
-			if diff := cmp.Diff(slices.Repeat([]move{{-1, moved}}, failing+1), moves); diff != "" {
-				t.Errorf("moves (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(append(slices.Repeat([]int64{1}, failing+2), 2), sender.ids(chat)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if n := store.count(rowSent); n != 2 {
-				t.Errorf("%d items are sent, want 2", n)
-			}
-			if diff := cmp.Diff(slices.Repeat([]FailureKind{Migrated}, failing+1), kinds); diff != "" {
-				t.Errorf("persisted failures (-want +got):\n%s", diff)
-			}
+			equal(t, moves, slices.Repeat([]move{{-1, moved}}, failing+1), "moves")
+			equal(t, sender.ids(chat), append(slices.Repeat([]int64{1}, failing+2), 2), "requests")
+			equal(t, store.count(rowSent), 2, "items sent")
+			equal(t, kinds, slices.Repeat([]FailureKind{Migrated}, failing+1), "persisted failures")
 		})
 	}
 }

@@ -39,22 +39,16 @@ func TestGauges(t *testing.T) {
 			WaitingLanes: 20,
 			Sent:         7, Delivered: 7, RateLimited: 1, DeadLetters: 1,
 		}
-		if diff := cmp.Diff(want, f); diff != "" {
-			t.Errorf("stats (-want +got):\n%s", diff)
-		}
+		equal(t, f, want, "stats")
 		if len(largest) != 20 {
 			t.Fatalf("%d chats are listed, want 20", len(largest))
 		}
-		if diff := cmp.Diff([]ChatBacklog{{30, 6}, {1, 4}, {2, 3}}, largest[:3]); diff != "" {
-			t.Errorf("the largest chats (-want +got):\n%s", diff)
-		}
+		equal(t, largest[:3], []ChatBacklog{{30, 6}, {1, 4}, {2, 3}}, "the largest chats")
 		p.stop()
 		f = p.Stats()
 		f.AverageWait = 0
 		want = Stats{Sent: 7, Delivered: 7, RateLimited: 1, DeadLetters: 1}
-		if diff := cmp.Diff(want, f); diff != "" {
-			t.Errorf("stats after the end (-want +got):\n%s", diff)
-		}
+		equal(t, f, want, "stats after the end")
 	})
 }
 
@@ -112,9 +106,7 @@ func TestAverageWait(t *testing.T) {
 	})
 
 	var m statsRecorder
-	if got := m.read().AverageWait; got != 0 {
-		t.Errorf("average without turns: %v", got)
-	}
+	equal(t, m.read().AverageWait, 0, "average without turns")
 	for i := range keptWaits {
 		m.waited(time.Duration(i%2) * time.Second)
 	}
@@ -180,9 +172,7 @@ func TestCounters(t *testing.T) {
 	} {
 		var m statsRecorder
 		c.happens(&m)
-		if diff := cmp.Diff(c.want, m.read()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, m.read(), c.want, "%s", name)
 	}
 }
 
@@ -193,9 +183,7 @@ func TestStatsAreCopies(t *testing.T) {
 	s := Survey{Largest: []ChatBacklog{{1, 5}}}
 	m.surveyed(s, time.Now())
 	m.read().Largest[0].Waiting = 7
-	if got := m.read().Largest[0].Waiting; got != 5 {
-		t.Errorf("%d items wait, want 5", got)
-	}
+	equal(t, m.read().Largest[0].Waiting, 5, "waiting items")
 }
 
 // TestPausesDoNotCountAsWaits: while a lane pauses and may not send, it does not wait for its turn.

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestStopLeavesWaitingItems: a stop does not wait for the pause after a failure. The next
@@ -24,21 +22,13 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 			store.add(1, 1, 1)
 			p := dispatch(t, store, sender, noPolls)
 			synctest.Wait()
-			if took := p.stop(); took != 0 {
-				t.Errorf("stopping takes %v", took)
-			}
-			if diff := cmp.Diff([]int64{1}, sender.ids(1)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if n := store.count(rowPlanned); n != 3 {
-				t.Errorf("%d items wait, want 3", n)
-			}
+			equal(t, p.stop(), 0, "time to stop")
+			equal(t, sender.ids(1), []int64{1}, "requests")
+			equal(t, store.count(rowPlanned), 3, "waiting items")
 			store.unpark(1)
 			next := dispatch(t, store, sender, Settings{})
 			advance(t, 5*time.Second)
-			if diff := cmp.Diff([]int64{1, 1, 2, 3}, sender.ids(1)); diff != "" {
-				t.Errorf("requests in the end (-want +got):\n%s", diff)
-			}
+			equal(t, sender.ids(1), []int64{1, 1, 2, 3}, "requests in the end")
 			next.stop()
 		})
 	}
@@ -95,9 +85,7 @@ func TestStopIsBounded(t *testing.T) {
 			}
 			advance(t, 10*time.Millisecond)
 			checkBetween(t, "stopping", p.stop(), 0, c.limit)
-			if n := store.open() + store.count(rowSent); n != items+500 {
-				t.Errorf("of %d items %d are left or sent", items+500, n)
-			}
+			equal(t, store.open()+store.count(rowSent), items+500, "items left or sent")
 			before := len(sender.all())
 			advance(t, time.Hour)
 			if n := len(sender.all()); n != before {
@@ -127,9 +115,7 @@ func TestStopWhilePersistingFails(t *testing.T) {
 		unavailable = false
 		next := dispatch(t, store, sender, Settings{})
 		advance(t, time.Second)
-		if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(1)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, sender.ids(1), []int64{1, 1, 2}, "requests")
 		if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != 1 {
 			t.Errorf("the item is %s with %d possible duplicates, want sent with 1", r.state, r.PossibleDuplicates)
 		}
@@ -149,9 +135,7 @@ func TestStopPersistsLastResult(t *testing.T) {
 		store.add(1)
 		p := dispatch(t, store, sender, Settings{SendTimeout: time.Second})
 		synctest.Wait()
-		if took := p.stop(); took != time.Second {
-			t.Errorf("stopping takes %v, want 1s", took)
-		}
+		equal(t, p.stop(), time.Second, "time to stop")
 		if r := store.row(1); r.state != rowSent || r.messageID != messageID(1) {
 			t.Errorf("the item is %s as message %d, want sent", r.state, r.messageID)
 		}
@@ -173,9 +157,7 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 		}
 		next := dispatch(t, store, sender, noPolls)
 		advance(t, time.Minute)
-		if n := len(sender.all()); n != 3 {
-			t.Errorf("%d requests for 3 items", n)
-		}
+		equal(t, len(sender.all()), 3, "requests")
 		next.stop()
 	})
 }
@@ -207,12 +189,8 @@ func TestStopStartsNothing(t *testing.T) {
 			t.Error("it still accepts wakes")
 		}
 		checkBetween(t, "stopping", p.stop(), 200*time.Millisecond, 200*time.Millisecond)
-		if n := len(sender.all()); n != 2 {
-			t.Errorf("%d requests, want the 2 that were in flight", n)
-		}
-		if n := store.count(rowPlanned); n != 23 {
-			t.Errorf("%d items wait, want 23", n)
-		}
+		equal(t, len(sender.all()), 2, "requests")
+		equal(t, store.count(rowPlanned), 23, "waiting items")
 		if r := store.row(24); r.chat != 3 || r.notBefore.After(time.Now()) {
 			t.Errorf("the item that was being marked waits until %v", r.notBefore)
 		}

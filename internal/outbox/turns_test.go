@@ -25,12 +25,8 @@ func TestParallelBoundsRequests(t *testing.T) {
 			}
 			advance(t, 1)
 			synctest.Wait()
-			if n := store.open(); n != 0 {
-				t.Errorf("after %d rounds %d items are still to be sent", rounds, n)
-			}
-			if sender.maxInFlight != parallel {
-				t.Errorf("%d requests at the same time, want %d", sender.maxInFlight, parallel)
-			}
+			equal(t, store.open(), 0, "open items after %d rounds", rounds)
+			equal(t, sender.maxInFlight, parallel, "requests at the same time")
 		})
 	}
 }

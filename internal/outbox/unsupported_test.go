@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestUnsupportedItemsAreSetAside: a leader of an older release sets items of unknown kinds aside,
@@ -51,15 +49,11 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 		for n := 1; n <= 2; n++ {
 			p := run(t, d, newLease(1))
 			advance(t, time.Minute)
-			if diff := cmp.Diff(want, sent()); diff != "" {
-				t.Errorf("sent (-want +got):\n%s", diff)
-			}
+			equal(t, sent(), want, "sent")
 			if s := d.Stats(); store.count(rowDeferred) != 3 || s.Waiting != 0 || s.DeadLetters != 0 || s.Expired != 0 {
 				t.Errorf("stats %+v", s)
 			}
-			if got := strings.Count(logged.String(), "notices of a newer release are set aside"); got != n {
-				t.Errorf("logged %d times in %d terms", got, n)
-			}
+			equal(t, strings.Count(logged.String(), "notices of a newer release are set aside"), n, "lines in the log")
 			p.stop()
 		}
 		if r := store.row(2); r.Attempts != 0 || r.Failures != 0 {
@@ -68,9 +62,7 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 		newer = true
 		run(t, d, newLease(1))
 		advance(t, time.Minute)
-		if diff := cmp.Diff(append(want, 2, 5, 8), sent()); diff != "" {
-			t.Errorf("sent (-want +got):\n%s", diff)
-		}
+		equal(t, sent(), append(want, 2, 5, 8), "sent")
 	})
 }
 

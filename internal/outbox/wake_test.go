@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // noPolls disables polling after the first poll, so that only wakes find new items.
@@ -81,9 +79,7 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 			synctest.Wait()
 			p.Wake(chat)
 			advance(t, 10*time.Second)
-			if n := store.count(rowSent); n != 2 {
-				t.Errorf("%d items are sent, want 2", n)
-			}
+			equal(t, store.count(rowSent), 2, "items sent")
 		})
 	}
 }
@@ -106,13 +102,9 @@ func TestPollFindsItems(t *testing.T) {
 			store.add(1, 2, 2)
 			store.put(row{chat: 3, action: CallbackAnswer})
 			advance(t, every-every/3-1)
-			if n := store.open(); n != 4 {
-				t.Errorf("%d items are open before the poll, want 4", n)
-			}
+			equal(t, store.open(), 4, "open items before the poll")
 			advance(t, 1)
-			if n := store.open(); n != 0 {
-				t.Errorf("%d items are open after the poll, want 0", n)
-			}
+			equal(t, store.open(), 0, "open items after the poll")
 		})
 	}
 }
@@ -145,9 +137,7 @@ func TestPollFails(t *testing.T) {
 			if store.open() != 0 {
 				t.Error("the item is not found after the outage")
 			}
-			if n := book.countFrom(slog.LevelWarn); n != 2 {
-				t.Errorf("%d lines in the log, want one about polling and one about counting", n)
-			}
+			equal(t, book.countFrom(slog.LevelWarn), 2, "lines in the log")
 		})
 	}
 }
@@ -165,9 +155,7 @@ func TestSlowPollsAreRare(t *testing.T) {
 		}
 		dispatch(t, store, sender, Settings{})
 		advance(t, 12*time.Second)
-		if diff := cmp.Diff([]time.Duration{0, 5500 * time.Millisecond, 11 * time.Second}, begun); diff != "" {
-			t.Errorf("polls (-want +got):\n%s", diff)
-		}
+		equal(t, begun, []time.Duration{0, 5500 * time.Millisecond, 11 * time.Second}, "polls")
 	})
 }
 
@@ -199,9 +187,7 @@ func TestWakeNeverBlocks(t *testing.T) {
 			synctest.Wait()
 			wake(true)
 			synctest.Wait()
-			if n := store.open(); n != 0 {
-				t.Errorf("%d items are left", n)
-			}
+			equal(t, store.open(), 0, "items left")
 			wake(true) // together with the stop
 			p.stop()
 		}
