@@ -21,17 +21,14 @@ func TestEveryFailedAttemptIsLogged(t *testing.T) {
 			b.come(Update{ID: 5, Lane: 3})
 			b.start()
 			after(t, 8*time.Second)
-			if n := len(b.tries(5)); n != 5 {
-				t.Errorf("there were %d attempts, want 5", n)
-			}
+			equal(t, len(b.tries(5)), 5, "attempts")
 			for attempt := 1; attempt <= 5; attempt++ {
 				want := 1
 				if attempt == 5 || errors.Is(err, errAway) {
 					want = 0
 				}
-				if n := len(b.log.with(fmt.Sprintf("update_id=5 attempt=%d error=%v", attempt, err))); n != want {
-					t.Errorf("attempt %d is logged %d times as failed, want %d", attempt, n, want)
-				}
+				equal(t, len(b.log.with(fmt.Sprintf("update_id=5 attempt=%d error=%v", attempt, err))),
+					want, "lines about failed attempt %d", attempt)
 			}
 		})
 	}

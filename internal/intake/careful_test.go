@@ -131,9 +131,7 @@ func TestCareful(t *testing.T) {
 		if want := []int64{1, 3, 4, 6, 2, 5}; !slices.Equal(order, want) {
 			t.Errorf("handled: %v, want %v", order, want)
 		}
-		if n := b.lost.count(); n != 0 {
-			t.Errorf("attempts at %d updates have not returned", n)
-		}
+		equal(t, b.lost.count(), 0, "attempts that have not returned")
 		after(t, carefulFor-12*time.Second)
 		b.come(updates(7, 3, 1, 2, 3)...)
 		after(t, time.Second)
@@ -144,9 +142,7 @@ func TestCareful(t *testing.T) {
 		b.checkLog(true, "a crash")
 		b.come(updates(100, 20, sequence(1, 11, 1)...)...)
 		after(t, 200*ms)
-		if n := b.inHand(); n != 10 {
-			t.Errorf("%d updates are handled in parallel, want 10", n)
-		}
+		equal(t, b.inHand(), 10, "updates handled in parallel")
 		after(t, time.Second)
 		b.checkConfirmed()
 	})
@@ -195,9 +191,7 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 			b := newBot(t)
 			b.lost.set(1, lost)
 			b.onKeep = func(context.Context) error {
-				if n := b.lost.of(1); n != lost+1 {
-					t.Errorf("%d attempts are recorded when it is stored, want %d", n, lost+1)
-				}
+				equal(t, b.lost.of(1), lost+1, "attempts when it is stored")
 				return nil
 			}
 			b.come(updates(1, 2, 1)...)
@@ -208,12 +202,8 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 				!letters[0].FirstSeen.Equal(longAgo) || !strings.Contains(letters[0].LastError, "the process ended") {
 				t.Errorf("dead letters: %+v", letters)
 			}
-			if n := len(b.tries(1)); n != 0 {
-				t.Errorf("it was tried %d times", n)
-			}
-			if len(b.handled[1]) != 1 {
-				t.Errorf("the update behind it was not handled")
-			}
+			equal(t, len(b.tries(1)), 0, "attempts")
+			equal(t, len(b.handled[1]), 1, "attempts at the update behind it")
 			b.checkConfirmed()
 		})
 	}
@@ -270,9 +260,7 @@ func TestCarefulStop(t *testing.T) {
 		b.startCarefully()
 		after(t, time.Second)
 		b.stop()
-		if n := b.lost.count(); n != 0 {
-			t.Errorf("attempts at %d updates are lost", n)
-		}
+		equal(t, b.lost.count(), 0, "lost attempts")
 		b.start()
 		after(t, 30*time.Second)
 		b.checkConfirmed()
@@ -294,9 +282,7 @@ func TestLockedWhileCareful(t *testing.T) {
 		b.come(updates(1, 40, 1, 2, 3, 4)...)
 		b.startCarefully()
 		after(t, 20*time.Second) // if the busy one goes first, it takes 7 s, and 30 others take 3 s
-		if n := b.count(); n != 30 {
-			t.Errorf("%d updates are handled while one waits, want 30", n)
-		}
+		equal(t, b.count(), 30, "updates handled while one waits")
 		after(t, 2*time.Minute)
 		b.checkConfirmed()
 	})
@@ -317,9 +303,7 @@ func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 			if n := b.count(); n != 3 || len(b.kept()) != 0 {
 				t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
 			}
-			if n := len(b.log.with("failed to record")); n != 3 {
-				t.Errorf("%d failures are logged, want 3", n)
-			}
+			equal(t, len(b.log.with("failed to record")), 3, "logged failures")
 			b.checkConfirmed()
 		})
 	}
@@ -341,9 +325,7 @@ func TestCarefulWebhook(t *testing.T) {
 		p.post(t.Context(), updates(1, 5, 1, 2, 3, 4, 5)...)
 		p.all.Wait()
 		for id, status := range p.statuses() {
-			if status != 200 {
-				t.Errorf("answer to %d: %d", id, status)
-			}
+			equal(t, status, 200, "answer to %d", id)
 		}
 		if n := b.count(); n != 4 || len(b.kept()) != 1 {
 			t.Errorf("%d updates are handled, dead letters %v", n, b.kept())

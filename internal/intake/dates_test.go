@@ -93,9 +93,7 @@ func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 		b.start()
 		after(t, time.Minute)
 		d.check(t, map[int64]float64{98: 1, 99: 5, 100: 5, 101: 5, 102: 5, 103: 20})
-		if n := b.count(); n != 299 {
-			t.Errorf("%d updates are handled, want 299", n)
-		}
+		equal(t, b.count(), 299, "updates handled")
 		b.checkConfirmed()
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestLanes(t *testing.T) {
@@ -23,15 +21,11 @@ func TestLanes(t *testing.T) {
 		b.come(updates(1, items, 0, -7, 42)...)
 		p := b.start()
 		synctest.Wait()
-		if n := b.count(); n != items/3*2 {
-			t.Errorf("%d updates of the other lanes are handled, want %d", n, items/3*2)
-		}
+		equal(t, b.count(), items/3*2, "updates of other lanes handled")
 		close(free)
 		synctest.Wait()
 		want := map[int64][]int64{0: sequence(1, items, 3), -7: sequence(2, items, 3), 42: sequence(3, items+1, 3)}
-		if diff := cmp.Diff(want, b.handled); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
+		equal(t, b.handled, want, "order")
 		after(t, time.Second)
 		b.checkConfirmed()
 		if len(p.lanes.last) != 0 || len(p.queue) != 0 {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestBusyUpdate: an update blamed on a lock is retried for as long as it takes. Only its own lane
@@ -29,16 +27,10 @@ func TestBusyUpdate(t *testing.T) {
 		after(t, time.Second)
 		b.come(updates(53, 100, 2, 3, 4)...)
 		after(t, time.Second)
-		if n := b.count(); n != 98 {
-			t.Errorf("%d updates of other lanes handled, want 98", n)
-		}
+		equal(t, b.count(), 98, "updates of other lanes handled")
 		after(t, 10*time.Minute+5*time.Second)
-		if len(b.kept()) != 0 {
-			t.Errorf("dead letters: %v", b.kept())
-		}
-		if diff := cmp.Diff([]int64{1, 2}, b.handled[1]); diff != "" {
-			t.Errorf("handled in the lane (-want +got):\n%s", diff)
-		}
+		equal(t, len(b.kept()), 0, "dead letters in %v", b.kept())
+		equal(t, b.handled[1], []int64{1, 2}, "handled in the lane")
 		if tried := b.tries(1); len(tried) != 68 || tried[1] != 8100*ms || tried[67]-tried[66] != 9*time.Second {
 			t.Errorf("%d attempts, the second after %v", len(tried), tried[1])
 		}
@@ -49,9 +41,7 @@ func TestBusyUpdate(t *testing.T) {
 			t.Errorf("the log says %v", away)
 		}
 		after(t, time.Second)
-		if n := b.count(); n != 152 {
-			t.Errorf("%d updates are handled, want 152", n)
-		}
+		equal(t, b.count(), 152, "updates handled")
 		b.checkConfirmed()
 	})
 }
@@ -77,9 +67,7 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 			b.start()
 			after(t, time.Minute)
 			want := []time.Duration{0, 4100 * ms, 9100 * ms, 18300 * ms}
-			if diff := cmp.Diff(want, b.tries(1)); diff != "" {
-				t.Errorf("attempts (-want +got):\n%s", diff)
-			}
+			equal(t, b.tries(1), want, "attempts")
 			if b.count() != 1 || len(b.kept()) != 0 {
 				t.Errorf("%d updates are handled, dead letters: %v", b.count(), b.kept())
 			}

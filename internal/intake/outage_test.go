@@ -82,9 +82,7 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 		after(t, 4*time.Second)
 		b.come(Update{ID: 100, Lane: 2})
 		after(t, 900*ms)
-		if n := b.count(); n != 31 {
-			t.Errorf("%d updates are handled, want 31", n)
-		}
+		equal(t, b.count(), 31, "updates handled")
 		after(t, 10*time.Second)
 		if n := b.count(); n != 61 || len(b.kept()) != 30 {
 			t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
@@ -112,17 +110,13 @@ func TestOutageOutlivesPoller(t *testing.T) {
 		after(t, time.Second)
 		b.come(updates(10, 3, 1, 2, 3)...)
 		after(t, 2*time.Second)
-		if n := b.count(); n != 3 {
-			t.Errorf("%d updates are handled, want 3", n)
-		}
+		equal(t, b.count(), 3, "updates handled")
 		b.checkConfirmed()
 		after(t, 2*time.Minute)
 		lasted := time.Since(begun)
 		b.come(updates(20, 3, 1, 2, 3)...)
 		after(t, time.Second)
-		if n := b.count(); n != 6 {
-			t.Errorf("%d updates are handled, want 6", n)
-		}
+		equal(t, b.count(), 6, "updates handled")
 		b.checkOutages(begun, 1, lasted)
 	})
 }

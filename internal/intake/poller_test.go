@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestOffset: no offset confirms an update too early or is requested again too soon; the messenger
@@ -25,9 +23,7 @@ func TestOffset(t *testing.T) {
 		after(t, time.Second)
 		b.come(Update{ID: 11, Lane: 100}) // arrives while others are in progress
 		after(t, time.Minute)
-		if diff := cmp.Diff([]int64{0, 3, 6, 12}, b.offsets()); diff != "" {
-			t.Errorf("offsets (-want +got):\n%s", diff)
-		}
+		equal(t, b.offsets(), []int64{0, 3, 6, 12}, "offsets")
 		for i, a := range b.asked() {
 			at := time.Duration(i) * reaskAfter
 			switch {
@@ -41,9 +37,7 @@ func TestOffset(t *testing.T) {
 			t.Errorf("an update that arrives while others are in progress is handled after %v", at)
 		}
 		for id := int64(1); id <= 11; id++ {
-			if n := len(b.tries(id)); n != 1 {
-				t.Errorf("update %d is handled %d times", id, n)
-			}
+			equal(t, len(b.tries(id)), 1, "attempts at update %d", id)
 		}
 		b.checkConfirmed()
 	})
@@ -66,9 +60,7 @@ func TestUpdateComesDuringPoll(t *testing.T) {
 		for _, a := range b.asked() {
 			got = append(got, a.begun.Sub(begun))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
+		equal(t, got, want, "requests")
 		b.checkConfirmed()
 	})
 }
@@ -83,14 +75,10 @@ func TestBatches(t *testing.T) {
 		begun := time.Now()
 		b.start()
 		after(t, time.Minute)
-		if n := b.inHand(); n != maxInProgress {
-			t.Errorf("%d updates are in progress, want %d", n, maxInProgress)
-		}
+		equal(t, b.inHand(), maxInProgress, "updates in progress")
 		close(free)
 		after(t, 0)
-		if diff := cmp.Diff([]int64{0, 101, 201, 251}, b.offsets()); diff != "" {
-			t.Errorf("offsets after %v (-want +got):\n%s", time.Since(begun), diff)
-		}
+		equal(t, b.offsets(), []int64{0, 101, 201, 251}, "offsets after %v", time.Since(begun))
 		for _, a := range b.asked() {
 			if want := min(100, items+1-int(max(a.offset, 1))); a.shown != want {
 				t.Errorf("%d updates are returned from offset %d, want %d", a.shown, a.offset, want)
@@ -111,9 +99,7 @@ func TestEmptyAnswers(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- p.Run(ctx) }()
 		after(t, time.Minute)
-		if n := len(b.asked()); n != 1+int(time.Minute/reaskAfter) {
-			t.Errorf("%d requests in a minute", n)
-		}
+		equal(t, len(b.asked()), 1+int(time.Minute/reaskAfter), "requests in a minute")
 		b.come(Update{ID: 1})
 		after(t, reaskAfter)
 		b.checkConfirmed()
@@ -144,9 +130,7 @@ func TestNumbersBeginAnew(t *testing.T) {
 		}
 		want := slices.Concat(sequence(900_000, 900_003, 1), sequence(17, 20, 1), sequence(5_000_000, 5_000_003, 1),
 			sequence(4_000_000, 4_000_003, 1), sequence(1, 4, 1))
-		if diff := cmp.Diff(want, b.handled[1]); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
+		equal(t, b.handled[1], want, "order")
 		b.checkConfirmed()
 	})
 }

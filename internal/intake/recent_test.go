@@ -27,9 +27,7 @@ func TestDeliveredAgain(t *testing.T) {
 			p.post(t.Context(), updates(1, 3, 1, 2, 3)...)
 			p.all.Wait()
 			for id, n := range want {
-				if got := len(b.tries(id)); got != n {
-					t.Errorf("update %d was handled %d times, want %d", id, got, n)
-				}
+				equal(t, len(b.tries(id)), n, "attempts at update %d", id)
 			}
 		}
 		deliver(map[int64]int{1: 1, 2: 1, 3: 1})

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestStopFinishesWhatIsInHand(t *testing.T) {
@@ -18,15 +16,9 @@ func TestStopFinishesWhatIsInHand(t *testing.T) {
 		b.come(updates(1, 6, 1, 2)...)
 		b.start()
 		after(t, 500*ms)
-		if took := b.stop(); took != 2500*ms {
-			t.Errorf("stopping takes %v, want 2.5s", took)
-		}
-		if diff := cmp.Diff([]int64{7}, b.stopped); diff != "" {
-			t.Errorf("offsets confirmed at the end (-want +got):\n%s", diff)
-		}
-		if n := b.count(); n != 6 {
-			t.Errorf("%d updates are handled, want 6", n)
-		}
+		equal(t, b.stop(), 2500*ms, "time to stop")
+		equal(t, b.stopped, []int64{7}, "offsets confirmed at the end")
+		equal(t, b.count(), 6, "updates handled")
 		b.checkConfirmed()
 	})
 }
@@ -84,9 +76,7 @@ func TestStopIsBounded(t *testing.T) {
 			if took := b.stop(); took != c.took {
 				t.Errorf("stopping takes %v, want %v", took, c.took)
 			}
-			if diff := cmp.Diff(c.left, b.unconfirmed()); diff != "" {
-				t.Errorf("not confirmed (-want +got):\n%s", diff)
-			}
+			equal(t, b.unconfirmed(), c.left, "not confirmed")
 			if b.done[3] != (c.answer == nil) || b.done[6] != (c.answer == nil) || !b.done[5] {
 				t.Errorf("done: %v", b.done)
 			}
@@ -122,9 +112,7 @@ func TestStopWhileWaiting(t *testing.T) {
 		b.come(Update{ID: 1, Lane: 1}, Update{ID: 2, Lane: 2})
 		b.start()
 		after(t, time.Second)
-		if took := b.stop(); took != retries[5]-time.Second {
-			t.Errorf("stopping takes %v, want %v", took, retries[5]-time.Second)
-		}
+		equal(t, b.stop(), retries[5]-time.Second, "time to stop")
 		b.checkConfirmed()
 	})
 }

@@ -107,9 +107,7 @@ func TestFailuresInTurns(t *testing.T) {
 			for _, letter := range b.kept() {
 				did = append(did, fmt.Sprintf("given up after %d: %s", letter.Attempts, letter.LastError))
 			}
-			if got := strings.Join(did, " "); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
+			equal(t, strings.Join(did, " "), c.want, "what happened")
 			b.checkConfirmed()
 		})
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestWebhookRefuses(t *testing.T) {
@@ -112,9 +110,7 @@ func TestWebhookWarns(t *testing.T) {
 		}
 		const warning = "WARN webhook request refused, further ones are logged once a minute " +
 			"status=401 error=missing or wrong secret"
-		if diff := cmp.Diff([]string{warning, warning, warning}, got); diff != "" {
-			t.Errorf("log (-want +got):\n%s", diff)
-		}
+		equal(t, got, []string{warning, warning, warning}, "log")
 	})
 }
 

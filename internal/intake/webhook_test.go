@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const secret = "a secret"
@@ -94,9 +92,7 @@ func TestWebhookLanes(t *testing.T) {
 		}
 		p.all.Wait()
 		want := map[int64][]int64{1: {1, 4, 7}, 2: {2, 5, 8}, 3: {3, 6, 9}}
-		if diff := cmp.Diff(want, b.handled); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
+		equal(t, b.handled, want, "order")
 		for id, w := range p.answers {
 			if w.Code != 200 || w.Body.Len() > 0 {
 				t.Errorf("answer to %d: %d %q", id, w.Code, w.Body)
@@ -159,9 +155,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 			p := newPosts(b)
 			p.post(t.Context(), Update{ID: 1, Lane: 5}, Update{ID: 2, Lane: 5}, Update{ID: 3, Lane: 6})
 			p.all.Wait()
-			if diff := cmp.Diff(map[int64]int{1: c.status, 2: 200, 3: 200}, p.statuses()); diff != "" {
-				t.Errorf("answers (-want +got):\n%s", diff)
-			}
+			equal(t, p.statuses(), map[int64]int{1: c.status, 2: 200, 3: 200}, "answers")
 			if retry := p.answers[1].Header().Get("Retry-After"); (retry == "1") != (c.status == 503) {
 				t.Errorf("Retry-After: %q", retry)
 			}
@@ -172,9 +166,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 			if letters := b.kept(); len(letters) == 1 {
 				letter = letters[0].LastError
 				want := Update{ID: 1, Lane: 5, Raw: json.RawMessage(body(Update{ID: 1, Lane: 5})), SentAt: begun}
-				if diff := cmp.Diff(want, letters[0].Update); diff != "" {
-					t.Errorf("dead letter (-want +got):\n%s", diff)
-				}
+				equal(t, letters[0].Update, want, "dead letter")
 			}
 			if letter != c.letter || len(b.kept()) > 1 {
 				t.Errorf("dead letters: %v, want %q", b.kept(), c.letter)
@@ -219,9 +211,7 @@ func TestWebhookDatabaseAway(t *testing.T) {
 			t.Errorf("answers: %v", got)
 		}
 		b.checkOutages(begun, 10, 10*time.Minute)
-		if len(b.kept()) != 1 {
-			t.Errorf("%d dead letters", len(b.kept()))
-		}
+		equal(t, len(b.kept()), 1, "dead letters")
 	})
 }
 
@@ -246,9 +236,7 @@ func TestWebhookClientLeaves(t *testing.T) {
 		after(t, time.Second)
 		leaveSecond()
 		synctest.Wait()
-		if n := len(p.hook.inProgress); n != 2 {
-			t.Errorf("%d requests in progress, want 2", n)
-		}
+		equal(t, len(p.hook.inProgress), 2, "requests in progress")
 		leaveFirst()
 		synctest.Wait()
 		if got := p.statuses(); got[1] == 200 || got[2] == 200 || got[3] != 200 {
@@ -294,12 +282,8 @@ func TestWebhookIsBounded(t *testing.T) {
 		p.all.Wait()
 		p.post(t.Context(), Update{ID: maxInProgress + 1})
 		for id, status := range p.statuses() {
-			if status != 200 {
-				t.Errorf("answer to %d: %d", id, status)
-			}
+			equal(t, status, 200, "answer to %d", id)
 		}
-		if n := b.count(); n != maxInProgress+1 {
-			t.Errorf("%d updates are handled", n)
-		}
+		equal(t, b.count(), maxInProgress+1, "updates handled")
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // retries lists the times of the attempts at an update that always fails.
@@ -54,26 +52,18 @@ func TestFailingUpdate(t *testing.T) {
 			b.come(Update{ID: 4, Lane: 3}, failed, Update{ID: 6, Lane: 3}, Update{ID: 7, Lane: 4})
 			b.start()
 			after(t, 6200*ms)
-			if diff := cmp.Diff(c.tries, b.tries(5)); diff != "" {
-				t.Errorf("attempts (-want +got):\n%s", diff)
-			}
-			if behind := b.attempts[6][0].Sub(begun); behind != c.tries[len(c.tries)-1] {
-				t.Errorf("the update behind has its turn after %v", behind)
-			}
+			equal(t, b.tries(5), c.tries, "attempts")
+			equal(t, b.attempts[6][0].Sub(begun), c.tries[len(c.tries)-1], "delay of the update behind")
 			letters := b.kept()
 			if c.letter == "" {
-				if len(letters) != 0 {
-					t.Errorf("dead letters: %v", letters)
-				}
+				equal(t, len(letters), 0, "dead letters in %v", letters)
 			} else {
 				if len(letters) != 1 || !strings.HasPrefix(letters[0].LastError, c.letter) {
 					t.Fatalf("dead letters: %v", letters)
 				}
 				letters[0].LastError = ""
 				want := DeadLetter{Update: failed, Attempts: len(c.tries), FirstSeen: begun}
-				if diff := cmp.Diff(want, letters[0]); diff != "" {
-					t.Errorf("dead letter (-want +got):\n%s", diff)
-				}
+				equal(t, letters[0], want, "dead letter")
 			}
 			stacks := 0
 			if strings.HasPrefix(c.letter, "handler panicked") {
@@ -128,9 +118,7 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 						others++
 					}
 				}
-				if n := b.count(); n != others {
-					t.Errorf("%d updates are handled at once, want %d", n, others)
-				}
+				equal(t, b.count(), others, "updates handled at once")
 				after(t, 10*time.Second)
 				if n := b.count(); n != 500 || len(b.kept()) != 1 {
 					t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
@@ -183,9 +171,7 @@ func TestCut(t *testing.T) {
 			b.come(Update{ID: 1}, Update{ID: 2})
 			b.start()
 			after(t, 10*time.Second)
-			if diff := cmp.Diff(c.tries, b.tries(1)); diff != "" {
-				t.Errorf("attempts (-want +got):\n%s", diff)
-			}
+			equal(t, b.tries(1), c.tries, "attempts")
 			if end := b.attempts[2][0].Sub(begun); end != c.end {
 				t.Errorf("it is persisted after %v, want %v", end, c.end)
 			}
@@ -223,9 +209,7 @@ func TestDeadLettersFail(t *testing.T) {
 			b.come(Update{ID: 1}, Update{ID: 2, Lane: 2})
 			b.start()
 			after(t, time.Minute-1)
-			if n := len(b.unconfirmed()); n != 2 {
-				t.Errorf("%d updates are not confirmed, want 2", n)
-			}
+			equal(t, len(b.unconfirmed()), 2, "unconfirmed updates")
 			after(t, 2*time.Second)
 			if letters := b.kept(); len(letters) != 2 || letters[0].LastError != c.err.Error() {
 				t.Errorf("dead letters: %v", letters)
