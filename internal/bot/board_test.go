@@ -122,9 +122,7 @@ func TestPinsOfBoards(t *testing.T) {
 			t.Errorf("%+v, pinned %+v", r, pinned)
 		}
 	}
-	if n := p.sim.CallCount("pinChatMessage"); n != 2 {
-		t.Errorf("%d requests to pin", n)
-	}
+	equal(t, p.sim.CallCount("pinChatMessage"), 2, "requests to pin")
 	p.group.Unpin(m)
 	if r := p.update(t, p.board(t, 1503, m.ID)); r.Pin != "" || r.MessageID != made.MessageID {
 		t.Errorf("%+v", r)
@@ -182,9 +180,7 @@ func TestCopiesOfBoards(t *testing.T) {
 				t.Errorf("%+v, the board is %+v", r, shown)
 			}
 			for _, m := range p.group.AllPinned() {
-				if m.ID != second.ID {
-					t.Errorf("message %d is pinned", m.ID)
-				}
+				equal(t, m.ID, second.ID, "pinned message")
 			}
 			if strings.Contains(p.logged.String(), "found a copy") != (c.copies > 0) {
 				t.Errorf("logged: %s", p.logged.String())

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/catalog"
 )
 
@@ -72,9 +70,7 @@ func TestCommandsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(commandsPage(), string(page)); diff != "" {
-		t.Errorf("docs/commands.md (-table +page):\n%s", diff)
-	}
+	equal(t, string(page), commandsPage(), "docs/commands.md")
 }
 
 // TestExamplesMention: examples, which people may copy, contain no mention too short for Telegram
@@ -108,9 +104,7 @@ func TestCommandTable(t *testing.T) {
 		if c.Handle == nil {
 			t.Errorf("/%s does nothing", c.Name)
 		}
-		if got := wordsFor("").Has("commands." + c.Name + ".help"); got != c.hasHelp() {
-			t.Errorf("/%s has a help: %t, want %t", c.Name, got, c.hasHelp())
-		}
+		equal(t, wordsFor("").Has("commands."+c.Name+".help"), c.hasHelp(), "/%s has a help", c.Name)
 		if got := wordsFor("").Has("commands." + c.Name + ".usage"); got != (c.Topic != "") || c.Short && c.Topic == "" {
 			t.Errorf("/%s is listed by /help: %t, and its topic is %q", c.Name, got, c.Topic)
 		}

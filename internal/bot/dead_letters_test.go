@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/notice"
@@ -158,9 +156,7 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 			if err := storeLetter(t, &f, tc.raw); err != nil || f.alone {
 				t.Fatalf("error %v, stored alone: %t", err, f.alone)
 			}
-			if diff := cmp.Diff(tc.want, f.origin); diff != "" {
-				t.Errorf("origin (-want +got):\n%s", diff)
-			}
+			equal(t, f.origin, tc.want, "origin")
 			if tc.want.Button != "" && f.notice != (CommandFailed{}) {
 				t.Errorf("notice %+v", f.notice)
 			}

@@ -67,9 +67,7 @@ func TestButtonsOfCards(t *testing.T) {
 		"a ranking":             {stats.RankingPage{}, nil},
 	} {
 		p := newPost(t)
-		if diff := cmp.Diff(c.want, p.mustSend(t, messageOf(t, p.group.ID(), c.notice)).Buttons); diff != "" {
-			t.Errorf("buttons of %s (-want +got):\n%s", what, diff)
-		}
+		equal(t, p.mustSend(t, messageOf(t, p.group.ID(), c.notice)).Buttons, c.want, "buttons of %s", what)
 	}
 }
 
@@ -83,9 +81,7 @@ func TestEdit(t *testing.T) {
 	if m.ID != card.ID || m.Edits != 1 || !strings.Contains(m.Text, "corrected from 3:1") || !m.NoPreview {
 		t.Errorf("message %+v", m)
 	}
-	if diff := cmp.Diff(undoButtons, m.Buttons); diff != "" {
-		t.Errorf("buttons of a corrected card (-want +got):\n%s", diff)
-	}
+	equal(t, m.Buttons, undoButtons, "buttons of a corrected card")
 	m = p.mustSend(t, p.editOf(t, card.ID, undoneCard()))
 	if m.Edits != 2 || !cmp.Equal(m.Buttons, restoreButtons) || !strings.Contains(m.Text, "undone by") {
 		t.Errorf("message %+v", m)
@@ -96,15 +92,9 @@ func TestEdit(t *testing.T) {
 		"link_preview_options": `{"is_disabled":true}`, "text": mustRender(t, undoneCard()).html,
 		"reply_markup": `{"inline_keyboard":[[{"text":"Restore","callback_data":"1b:42:1:Aa0_-zZ9"}]]}`,
 	}
-	if diff := cmp.Diff(want, calls[1].Params); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
-	if n := len(p.group.BotMessages()); n != 1 {
-		t.Errorf("%d messages", n)
-	}
-	if text := p.logged.String(); text != "" {
-		t.Errorf("logged: %s", text)
-	}
+	equal(t, calls[1].Params, want, "request")
+	equal(t, len(p.group.BotMessages()), 1, "messages")
+	equal(t, p.logged.String(), "", "logged")
 }
 
 // TestAnEditThatHasBeenMade: repeating an edit whose first response was lost succeeds.
@@ -119,9 +109,7 @@ func TestAnEditThatHasBeenMade(t *testing.T) {
 	if m := p.mustSend(t, edit); m.Edits != 1 {
 		t.Errorf("message %+v", m)
 	}
-	if n := p.sim.CallCount("editMessageText"); n != 2 {
-		t.Errorf("%d requests", n)
-	}
+	equal(t, p.sim.CallCount("editMessageText"), 2, "requests")
 }
 
 func TestAnEditOfNothingIsObsolete(t *testing.T) {
@@ -131,9 +119,7 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
 		t.Errorf("kind %s: %v", failure.Kind, err)
 	}
-	if n := len(p.sim.Calls()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
+	equal(t, len(p.sim.Calls()), 0, "requests")
 }
 
 // TestFailuresOfEditsAndCallbackAnswers: a failed edit or callback answer leads to the right kind
@@ -191,9 +177,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 			if failure := failureOf(t, err); receipt != (outbox.Receipt{}) || failure.Kind != c.kind {
 				t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 			}
-			if n := len(p.sim.Calls()) - before; n != 1 {
-				t.Errorf("%d requests", n)
-			}
+			equal(t, len(p.sim.Calls())-before, 1, "requests")
 		})
 	}
 }
@@ -210,9 +194,7 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	if m.ParseMode != "" || strings.Contains(m.Text, "<") || m.Text != plain(mustRender(t, fixed).html) {
 		t.Errorf("message %+v", m)
 	}
-	if diff := cmp.Diff(undoButtons, m.Buttons); diff != "" {
-		t.Errorf("buttons (-want +got):\n%s", diff)
-	}
+	equal(t, m.Buttons, undoButtons, "buttons")
 	if !strings.Contains(p.logged.String(), "level=ERROR") {
 		t.Errorf("logged: %s", p.logged.String())
 	}
@@ -222,9 +204,7 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
 		t.Errorf("kind %s: %v", failure.Kind, err)
 	}
-	if n := p.sim.CallCount("editMessageText"); n != 4 {
-		t.Errorf("%d requests", n)
-	}
+	equal(t, p.sim.CallCount("editMessageText"), 4, "requests")
 }
 
 // TestWhatWasAcceptedIsDone: an accepted edit succeeds, whatever the response contains.
@@ -249,9 +229,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 				p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard()), atOnce); err != nil {
 				t.Errorf("toast: %v", err)
 			}
-			if logged := p.logged.String(); logged != "" {
-				t.Errorf("logged: %s", logged)
-			}
+			equal(t, p.logged.String(), "", "logged")
 		})
 	}
 }
@@ -287,12 +265,8 @@ func TestCallbackAnswerOfAPress(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s error %v", diff, err)
 			}
 			want := map[string]string{"callback_query_id": press, "text": c.want}
-			if diff := cmp.Diff(want, p.sim.CallsOf("answerCallbackQuery")[0].Params); diff != "" {
-				t.Errorf("request (-want +got):\n%s", diff)
-			}
-			if n := len(p.group.BotMessages()); n != 1 {
-				t.Errorf("%d messages, with the card", n)
-			}
+			equal(t, p.sim.CallsOf("answerCallbackQuery")[0].Params, want, "request")
+			equal(t, len(p.group.BotMessages()), 1, "messages, with the card")
 		})
 	}
 }

@@ -209,9 +209,7 @@ func TestFixData(t *testing.T) {
 	if sets[0] != (ranking.SetScore{11, 7}) {
 		t.Error("the sets of the offer are changed")
 	}
-	if data := fixData(card, [2]int{}, slices.Repeat(sets, 2), false); data != "" {
-		t.Errorf("a button has the data %q", data)
-	}
+	equal(t, fixData(card, [2]int{}, slices.Repeat(sets, 2), false), "", "data of a button")
 }
 
 // TestResultsThatCannotBeRead: a malformed report or amendment reaches the service with the name of
@@ -225,14 +223,10 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 		"/match help": "", "/help match": "", "/ranking": "", "/join": "",
 	} {
 		w.group.Say(w.alice, text)
-		if got := w.handle()[0].malformed; got != want {
-			t.Errorf("%s: malformed is %q, want %q", text, got, want)
-		}
+		equal(t, w.handle()[0].malformed, want, "%s: malformed", text)
 	}
 	w.sim.Private(w.alice).Say(w.alice, "/match @bob")
-	if got := w.handle()[0].malformed; got != "" {
-		t.Errorf("in a private chat: malformed is %q", got)
-	}
+	equal(t, w.handle()[0].malformed, "", "malformed in a private chat")
 }
 
 // TestAgain: an update that an operator has handled again reaches the service with Retried set.
@@ -255,9 +249,7 @@ func TestAgain(t *testing.T) {
 			t.Fatalf("%d calls", len(calls))
 		}
 		for _, c := range calls[3*i:] {
-			if c.origin.Retried != redelivered {
-				t.Errorf("%s: Redelivered is %t", c, c.origin.Retried)
-			}
+			equal(t, c.origin.Retried, redelivered, "%s: redelivered", c)
 		}
 	}
 }

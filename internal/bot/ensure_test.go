@@ -99,12 +99,8 @@ func TestEnsureMakesAndPins(t *testing.T) {
 		m.Text != plain(mustRender(t, page(1500)).html)+joiner {
 		t.Errorf("message %+v", m)
 	}
-	if silent := p.sim.CallsOf("pinChatMessage")[0].Params["disable_notification"]; silent != "true" {
-		t.Errorf("disable_notification is %q", silent)
-	}
-	if text := p.logged.String(); text != "" {
-		t.Errorf("logged: %s", text)
-	}
+	equal(t, p.sim.CallsOf("pinChatMessage")[0].Params["disable_notification"], "true", "disable_notification")
+	equal(t, p.logged.String(), "", "logged")
 }
 
 func TestEnsureEditsWhatIsThere(t *testing.T) {
@@ -159,9 +155,7 @@ func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 			if again := p.mustSend(t, p.board(t, 1532, 0)); again.ID != m.ID || again.Edits != 2 {
 				t.Errorf("an edit lost the mark: %+v", again)
 			}
-			if n := len(p.group.BotMessages()); n != 1 {
-				t.Errorf("%d messages", n)
-			}
+			equal(t, len(p.group.BotMessages()), 1, "messages")
 		})
 	}
 }
@@ -291,9 +285,7 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 			if edited := p.mustSend(t, p.board(t, 1516, m.ID)); edited.ID != m.ID {
 				t.Errorf("message %+v", edited)
 			}
-			if n := p.sim.CallCount("pinChatMessage"); n != 1 {
-				t.Errorf("%d requests to pin", n)
-			}
+			equal(t, p.sim.CallCount("pinChatMessage"), 1, "requests to pin")
 		})
 	}
 }
@@ -372,9 +364,7 @@ func TestFailuresOfEnsure(t *testing.T) {
 			if failure := failureOf(t, err); failure.Kind != c.kind || receipt != (outbox.Receipt{}) {
 				t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 			}
-			if n := p.sim.CallCount(c.fault.Method) - before; n != 1 {
-				t.Errorf("%d requests", n)
-			}
+			equal(t, p.sim.CallCount(c.fault.Method)-before, 1, "requests")
 		})
 	}
 }

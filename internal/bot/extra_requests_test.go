@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 )
@@ -87,9 +85,7 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 				m := tc.message(t, p)
 				before, asked := len(p.sim.Calls()), 0
 				_, err := p.sender.Send(testContext(t), m, func(context.Context) error {
-					if made := len(p.sim.Calls()) - before; made != asked {
-						t.Errorf("%d requests are made after asking for %d", made, asked)
-					}
+					equal(t, len(p.sim.Calls())-before, asked, "requests made when asking")
 					if asked == allowed {
 						return errNoMore
 					}
@@ -103,9 +99,7 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 				for _, c := range p.sim.Calls()[before:] {
 					got = append(got, c.Method)
 				}
-				if diff := cmp.Diff(tc.want[:allowed], got); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
+				equal(t, got, tc.want[:allowed], "requests")
 			}
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
 
@@ -104,9 +103,7 @@ func compareWithGolden(t *testing.T, folder, name, got string) {
 	if !ok {
 		t.Fatalf("%s has no section %q; -update writes it", file.path, section)
 	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("not as in section %q of %s (-want +got):\n%s", section, file.path, diff)
-	}
+	equal(t, got, want, "section %q of %s", section, file.path)
 }
 
 // TestGoldenArchive: a section reads back as written, whatever it contains, and no other section
@@ -128,7 +125,5 @@ func TestGoldenArchive(t *testing.T) {
 	}
 	texts["d"] = "changed"
 	set("d", "changed")
-	if diff := gocmp.Diff(texts, readGolden(t, path).sections); diff != "" {
-		t.Errorf("sections (-want +got):\n%s", diff)
-	}
+	equal(t, readGolden(t, path).sections, texts, "sections")
 }

@@ -93,9 +93,7 @@ func TestNoticesOfALadder(t *testing.T) {
 			}
 		}
 	}
-	if got := ladderOf(dataInLadder(strings.Repeat("x", maxData-1), 7)); got != 0 {
-		t.Errorf("a button without room is about ladder %d", got)
-	}
+	equal(t, ladderOf(dataInLadder(strings.Repeat("x", maxData-1), 7)), 0, "ladder of a button without room")
 }
 
 // inPadel returns the payload of a notice with the label of the ladder padel added.
@@ -150,9 +148,7 @@ func TestNamesAreNotSaidTwice(t *testing.T) {
 		{"", "padel", "<b>Ranking</b> · " + showText("padel")}, {"", "", "<b>Ranking</b>"},
 	} {
 		w.ladder = tc.ladder
-		if got := w.titleOf("ranking.title", tc.group); got != tc.want {
-			t.Errorf("%q of %q: %q, want %q", tc.ladder, tc.group, got, tc.want)
-		}
+		equal(t, w.titleOf("ranking.title", tc.group), tc.want, "%q of %q", tc.ladder, tc.group)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/botsim"
 	"elobot/internal/intake"
 	"elobot/internal/ladder"
@@ -105,9 +103,7 @@ func TestMembers(t *testing.T) {
 		for _, c := range calls {
 			got = append(got, c.String())
 		}
-		if diff := cmp.Diff(none(tc.want), got); diff != "" {
-			t.Errorf("%s in %s, %s to %s (-want +got):\n%s", tc.kind, tc.chat, tc.old, tc.now, diff)
-		}
+		equal(t, got, none(tc.want), "%s in %s, %s to %s", tc.kind, tc.chat, tc.old, tc.now)
 		if want := tc.chat != `{"id":0,"type":"group"}`; (len(forgotten) == 1) != want {
 			t.Errorf("%s in %s, %s to %s: forgotten are %v", tc.kind, tc.chat, tc.old, tc.now, forgotten)
 		}
@@ -192,9 +188,7 @@ func TestOriginOfGroupLife(t *testing.T) {
 			ranking.Origin{Key: "m:-100:5", Chat: group, SentAt: at},
 		},
 	} {
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		equal(t, tc.got, tc.want, "%s", what)
 	}
 	if again := origin(memberJSON("my_chat_member", someGroup, "left", "member")); again.Key != added.Key {
 		t.Errorf("the same change has the keys %q and %q", added.Key, again.Key)
@@ -229,9 +223,7 @@ func TestLanguageTag(t *testing.T) {
 		"<b>": "", "en-😀": "", "ру": "",
 		"abcdefghi": "", "en-abcdefghi": "", "en-x-" + strings.Repeat("a", 8) + "-bbbbbbbb-cccccccc-dddd": "",
 	} {
-		if got := languageTag(code); got != want {
-			t.Errorf("%q is read as %q, want %q", code, got, want)
-		}
+		equal(t, languageTag(code), want, "%q", code)
 	}
 }
 

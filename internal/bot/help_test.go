@@ -53,9 +53,7 @@ func TestHelpPages(t *testing.T) {
 		}
 	}
 	for _, c := range commands() {
-		if listed[c.Name] != (c.Topic != "") {
-			t.Errorf("/%s is on a page: %t", c.Name, listed[c.Name])
-		}
+		equal(t, listed[c.Name], c.Topic != "", "/%s is on a page", c.Name)
 	}
 }
 

@@ -218,9 +218,7 @@ func TestCallbackAnswer(t *testing.T) {
 		strings.Repeat("&lt;", 150):                    strings.Repeat("<", 150),
 		strings.Repeat("<b>bold</b>", 49) + " and on.": strings.Repeat("bold", 49) + " an…",
 	} {
-		if got := (outgoing{html: html}).callbackAnswer(); got != want {
-			t.Errorf("callback answer of %q is %q, want %q", html, got, want)
-		}
+		equal(t, (outgoing{html: html}).callbackAnswer(), want, "callback answer of %q", html)
 	}
 }
 

@@ -3,9 +3,12 @@ package bot
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
 	"elobot/internal/postgres/dbtest"
@@ -71,4 +74,12 @@ func startSimulator(t testing.TB, opts ...botsim.Option) (*botsim.Server, *teleg
 
 func selfOf(sim *botsim.Server) telegram.Self {
 	return telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}
+}
+
+// equal compares got with want. The format says what they are.
+func equal[T any](t fatalizer, got, want T, format string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/catalog"
 )
@@ -41,7 +40,5 @@ func TestTheMenus(t *testing.T) {
 			want[scope+code] = menus[3*i+j].Commands
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("menus (-want +got):\n%s", diff)
-	}
+	equal(t, got, want, "menus")
 }

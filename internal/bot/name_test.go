@@ -88,9 +88,7 @@ func TestCleanName(t *testing.T) {
 		{"accents outside the first plane", "Z" + strings.Repeat("\U0001D165", 400), "Z" + strings.Repeat("\U0001D165", 31) + "…"},
 		{"zalgo behind a letter", "aZ" + strings.Repeat(accent, 400), "a…"},
 	} {
-		if got := cleanName(c.raw); got != c.want {
-			t.Errorf("%s: cleanName(%+q) = %+q, want %+q", c.name, c.raw, got, c.want)
-		}
+		equal(t, cleanName(c.raw), c.want, "%s: cleanName(%+q)", c.name, c.raw)
 	}
 }
 
@@ -116,9 +114,7 @@ func TestShowText(t *testing.T) {
 		"محمد":                 "⟨محمد⟩",
 	} {
 		want = strings.NewReplacer("⟨", isolate, "⟩", endIsolate, "|", joiner).Replace(want)
-		if got := showText(raw); got != want {
-			t.Errorf("showText(%+q) = %+q, want %+q", raw, got, want)
-		}
+		equal(t, showText(raw), want, "showText(%+q)", raw)
 	}
 }
 
@@ -133,9 +129,7 @@ func TestShowName(t *testing.T) {
 		{ranking.Name{Name: "<i>", Mark: "a.b"}, "⟨&lt;i&gt;⟩ (⟨a.|b⟩)"},
 	} {
 		want := strings.NewReplacer("⟨", isolate, "⟩", endIsolate, "|", joiner).Replace(c.want)
-		if got := showName(c.name); got != want {
-			t.Errorf("showName(%+v) = %+q, want %+q", c.name, got, want)
-		}
+		equal(t, showName(c.name), want, "showName(%+v)", c.name)
 	}
 }
 
@@ -153,9 +147,7 @@ func TestDisplayName(t *testing.T) {
 		{user{ID: 5}, ranking.Nameless},
 		{user{ID: 5, FirstName: strings.Repeat("a", 20), LastName: strings.Repeat("b", 20)}, strings.Repeat("a", 20) + " " + strings.Repeat("b", 10) + "…"},
 	} {
-		if got := displayName(c.user); got != c.want {
-			t.Errorf("displayName(%+v) = %+q, want %+q", c.user, got, c.want)
-		}
+		equal(t, displayName(c.user), c.want, "displayName(%+v)", c.user)
 	}
 }
 
@@ -181,9 +173,7 @@ func TestNamelessPeople(t *testing.T) {
 	}
 	chart := stats.Chart{Players: []ranking.Name{{Player: 7, Name: ranking.Nameless}}}
 	german.nameNameless(&chart)
-	if got := drawnName(chart.Players[0]); got != "Person" {
-		t.Errorf("the chart shows %q", got)
-	}
+	equal(t, drawnName(chart.Players[0]), "Person", "name on the chart")
 	for _, language := range catalog.All() {
 		if got := (words{Language: language}).called(ranking.Nameless); got == "" || got == ranking.Nameless {
 			t.Errorf("in %s nobody has the name %q", language.Tag(), got)
@@ -195,9 +185,7 @@ func TestNamelessPeople(t *testing.T) {
 func checkName(t fatalizer, raw string) {
 	t.Helper()
 	cleaned := cleanName(raw)
-	if again := cleanName(cleaned); again != cleaned {
-		t.Errorf("cleaned once more %+q is %+q", cleaned, again)
-	}
+	equal(t, cleanName(cleaned), cleaned, "cleaned once more")
 	if !utf8.ValidString(cleaned) {
 		t.Errorf("%+q is not valid", cleaned)
 	}
@@ -207,9 +195,7 @@ func checkName(t fatalizer, raw string) {
 	if n := len(utf16.Encode([]rune(cleaned))); n > 64 {
 		t.Errorf("%+q has %d UTF-16 units", cleaned, n)
 	}
-	if cleaned != strings.Join(strings.Fields(cleaned), " ") {
-		t.Errorf("%+q has white space to spare", cleaned)
-	}
+	equal(t, cleaned, strings.Join(strings.Fields(cleaned), " "), "without white space to spare")
 	for _, r := range cleaned {
 		if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) || r == '\u2060' || r == unicode.ReplacementChar {
 			t.Errorf("%+q has %+q in it", cleaned, r)
@@ -239,9 +225,7 @@ func checkShown(t fatalizer, cleaned, shown string) {
 	if !begins || !ends || strings.ContainsAny(inner, isolate+endIsolate+"\u2066\u2067") {
 		t.Errorf("the isolates of %+q are not balanced", text)
 	}
-	if strings.ReplaceAll(inner, joiner, "") != cleaned {
-		t.Errorf("%+q does not say %+q", shown, cleaned)
-	}
+	equal(t, strings.ReplaceAll(inner, joiner, ""), cleaned, "what %+q says", shown)
 	for _, mark := range "@/#$.:" {
 		if strings.Count(inner, string(mark)) != strings.Count(inner, string(mark)+joiner) {
 			t.Errorf("%+q: not every %q is broken off", shown, mark)
@@ -458,8 +442,6 @@ func TestAddressee(t *testing.T) {
 	for want, item := range map[string]outbox.Item{
 		"Bob": {AddresseeID: 5, Names: names}, "Zoe": {Addressee: "Zoe", Names: names}, "": {},
 	} {
-		if got := addresseeOf(item); got != want {
-			t.Errorf("%+v is addressed to %q, want %q", item, got, want)
-		}
+		equal(t, addresseeOf(item), want, "addressee of %+v", item)
 	}
 }

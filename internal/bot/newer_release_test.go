@@ -42,9 +42,7 @@ func TestUnknownKinds(t *testing.T) {
 			if f := failureOf(t, err); f.Kind != outbox.Unsupported {
 				t.Errorf("failure %+v", f)
 			}
-			if n := len(p.sim.Calls()); n != 0 {
-				t.Errorf("%d requests were made", n)
-			}
+			equal(t, len(p.sim.Calls()), 0, "requests")
 		})
 	}
 }

@@ -33,9 +33,7 @@ func TestOddsCommands(t *testing.T) {
 	} {
 		w.group.Say(w.alice, text)
 		for _, c := range w.expect(text, want) {
-			if c.malformed != "" {
-				t.Errorf("%s counts as a result", text)
-			}
+			equal(t, c.malformed, "", "malformed command of %s", text)
 		}
 	}
 	w.group.Reply(w.alice, w.group.Say(w.bob, "Chess?"), "/odds")

@@ -84,9 +84,7 @@ func TestUnclearNamesGoOn(t *testing.T) {
 		asked := w.group.Say(w.alice, tc.text)
 		w.handle()
 		w.sim.Press(w.bob, w.replyBelow(w.group, asked.ID, "1k:f"), tc.data)
-		if got := strings.Split(w.handle()[0].String(), " in ")[0]; got != tc.want {
-			t.Errorf("%s, %s: %s, want %s", tc.text, tc.data, got, tc.want)
-		}
+		equal(t, strings.Split(w.handle()[0].String(), " in ")[0], tc.want, "%s, %s", tc.text, tc.data)
 	}
 }
 
@@ -121,9 +119,7 @@ func TestPagesOfAPlayer(t *testing.T) {
 	p := newPost(t)
 	page := everything()
 	shown := p.mustSend(t, messageOf(t, p.group.ID(), page))
-	if data := shown.Buttons[0][1].CallbackData; data != "1v:1" {
-		t.Errorf("the button is %s", data)
-	}
+	equal(t, shown.Buttons[0][1].CallbackData, "1v:1", "data of the button")
 	met := goldenHeadToHeads()["opened"]
 	edited := p.mustSend(t, p.pageOf(t, shown, met))
 	if edited.ID != shown.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "7–1–4") ||

@@ -17,7 +17,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/tools/txtar"
@@ -60,9 +59,7 @@ func TestRefusalOrder(t *testing.T) {
 				if *updateGolden {
 					script.Data = []byte(got)
 				}
-				if diff := cmp.Diff(string(script.Data), got); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
-				}
+				equal(t, got, string(script.Data), "script")
 			})
 		}
 	})

@@ -202,9 +202,7 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 		outbox.Message{ExternalChat: group.ID(), Action: outbox.Send}, atOnce); failureOf(t, err).Kind != outbox.Failed {
 		t.Errorf("no items: %v", err)
 	}
-	if n := len(sim.Calls()); n != 0 {
-		t.Errorf("%d requests were made", n)
-	}
+	equal(t, len(sim.Calls()), 0, "requests")
 }
 
 // TestEveryKindHasAView: each kind of notice can be rendered, and only kinds of notices can.
@@ -216,9 +214,7 @@ func TestEveryKindHasAView(t *testing.T) {
 			t.Errorf("%q has no view", kind)
 		}
 	}
-	if len(views) != len(kinds) {
-		t.Errorf("%d kinds have %d views", len(kinds), len(views))
-	}
+	equal(t, len(views), len(kinds), "views")
 }
 
 // noticeKinds returns the kinds of notices that have a text.

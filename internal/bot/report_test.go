@@ -81,9 +81,7 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 			w.rankings.people = []command.Person{{ID: 1005, Name: "GG", Player: 5}, {ID: 1006, Name: "Kim", Player: 6}}
 			w.group.Say(w.alice, text)
 			w.expect(text, tc.want)
-			if n := w.rankings.reads; n != tc.reads {
-				t.Errorf("the people are read %d times, want %d", n, tc.reads)
-			}
+			equal(t, w.rankings.reads, tc.reads, "reads of the people")
 		})
 	}
 }
@@ -165,9 +163,7 @@ func TestQuestionsTellPeopleApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.buttons[0][0].text + ", " + out.buttons[1][0].text; got != "Bob (@bob), Bob (@bob_2)" {
-		t.Errorf("the labels are %s", got)
-	}
+	equal(t, out.buttons[0][0].text+", "+out.buttons[1][0].text, "Bob (@bob), Bob (@bob_2)", "labels")
 	if strings.Contains(out.html, "\n") {
 		t.Errorf("the readings are listed as well: %s", out.html)
 	}

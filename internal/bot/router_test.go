@@ -792,12 +792,8 @@ func TestKeyWithoutMessageID(t *testing.T) {
 		return rankings.calls[0].origin.Key
 	}
 	original := key(0, 100, -5, 1001, "now")
-	if again := key(0, 100, -5, 1001, "now"); again != original {
-		t.Errorf("the same message has the keys %q and %q", original, again)
-	}
-	if got := key(7, 100, -5, 1001, "now"); got != "u:7" {
-		t.Errorf("the message of update 7 has the key %q", got)
-	}
+	equal(t, key(0, 100, -5, 1001, "now"), original, "key of the same message")
+	equal(t, key(7, 100, -5, 1001, "now"), "u:7", "key of the message of update 7")
 	for what, other := range map[string]string{
 		"later": key(0, 101, -5, 1001, "now"), "elsewhere": key(0, 100, -6, 1001, "now"),
 		"by another": key(0, 100, -5, 1002, "now"), "in other words": key(0, 100, -5, 1001, "soon"),
@@ -836,9 +832,7 @@ func TestTopics(t *testing.T) {
 	first := w.group.Say(w.bob, "who wins?")
 	w.group.Post(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: first.ID, ThreadID: first.ID})
 	o = w.expect("in a thread of replies", "match Alice@alice#1001 Bob@bob#1002 3:1")[0].origin
-	if o.Thread != 0 {
-		t.Errorf("in a thread of replies: thread %d", o.Thread)
-	}
+	equal(t, o.Thread, 0, "thread of replies")
 }
 
 func TestReplies(t *testing.T) {
@@ -1235,9 +1229,7 @@ func checkCall(t *testing.T, c call) {
 		t.Errorf("language %q", l)
 	}
 	for _, p := range people {
-		if p.Name != cleanName(p.Name) {
-			t.Errorf("name %+q is not clean", p.Name)
-		}
+		equal(t, p.Name, cleanName(p.Name), "clean name")
 		if p.ID != 0 && p.Name == "" {
 			t.Errorf("user %d has no name", p.ID)
 		}

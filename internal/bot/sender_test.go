@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/botsim"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
@@ -101,12 +99,8 @@ func TestSendToAGroup(t *testing.T) {
 		"link_preview_options": map[string]any{"is_disabled": true},
 		"reply_parameters":     map[string]any{"message_id": float64(request.ID), "allow_sending_without_reply": true},
 	}}
-	if diff := cmp.Diff(want, p.params(t)); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
-	if text := p.logged.String(); text != "" {
-		t.Errorf("logged: %s", text)
-	}
+	equal(t, p.params(t), want, "requests")
+	equal(t, p.logged.String(), "", "logged")
 }
 
 func chatText(c *botsim.Chat) string {
@@ -128,9 +122,7 @@ func TestSendToAPrivateChat(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	want := [][]botsim.Button{{{Text: "Add me to a group", URL: "https://t.me/elo_bot?startgroup=true"}}}
-	if diff := cmp.Diff(want, m.Buttons); diff != "" {
-		t.Errorf("buttons (-want +got):\n%s", diff)
-	}
+	equal(t, m.Buttons, want, "buttons")
 	for _, param := range []string{"reply_parameters", "message_thread_id"} {
 		if v, given := p.params(t)[0][param]; given {
 			t.Errorf("%s is %v", param, v)
@@ -184,9 +176,7 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	if m := p.mustSend(t, answering(hello(t, p.group.ID()), request.ID)); m.ReplyTo != 0 {
 		t.Errorf("message %+v", m)
 	}
-	if n := p.sim.CallCount("sendMessage"); n != 1 {
-		t.Errorf("%d requests", n)
-	}
+	equal(t, p.sim.CallCount("sendMessage"), 1, "requests")
 }
 
 // TestFailures: a failed request for a new message leads to the right kind of failure, without a
@@ -254,9 +244,7 @@ func TestFailures(t *testing.T) {
 			if receipt != (outbox.Receipt{Covered: 1}) || failure.Kind != c.kind || failure.RetryAfter != c.retryAfter {
 				t.Errorf("%+v, kind %s, retry after %v: %v", receipt, failure.Kind, failure.RetryAfter, err)
 			}
-			if n := p.sim.CallCount("sendMessage"); n != 1 {
-				t.Errorf("%d requests", n)
-			}
+			equal(t, p.sim.CallCount("sendMessage"), 1, "requests")
 		})
 	}
 }
@@ -349,9 +337,7 @@ func TestTheContextEnds(t *testing.T) {
 		if failure := failureOf(t, err); failure.Kind != outbox.Unreachable || !errors.Is(err, context.Canceled) {
 			t.Errorf("kind %s: %v", failure.Kind, err)
 		}
-		if n := len(p.sim.Calls()); n != 0 {
-			t.Errorf("%d requests", n)
-		}
+		equal(t, len(p.sim.Calls()), 0, "requests")
 	})
 }
 
@@ -378,9 +364,7 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 			if err != nil || receipt != (outbox.Receipt{MessageID: c.id, Covered: 1}) {
 				t.Errorf("%+v, error %v", receipt, err)
 			}
-			if n := len(p.group.BotMessages()); n != 1 {
-				t.Errorf("%d messages", n)
-			}
+			equal(t, len(p.group.BotMessages()), 1, "messages")
 			if logged := p.logged.String() != ""; logged != c.logged {
 				t.Errorf("logged: %s", p.logged.String())
 			}
@@ -424,9 +408,7 @@ func TestSimplified(t *testing.T) {
 				params[0]["text"] = "\u2068Alice\u2069, welcome! Your rating is 1500. " +
 					"You’ll appear in the ranking after your first match."
 			}
-			if diff := cmp.Diff(params[0], params[1]); diff != "" {
-				t.Errorf("the second request (-want +got):\n%s", diff)
-			}
+			equal(t, params[1], params[0], "the second request")
 			if logged := strings.Contains(p.logged.String(), "level=ERROR"); logged != (removed[0] == "parse_mode") {
 				t.Errorf("logged: %s", p.logged.String())
 			}
@@ -472,9 +454,7 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 		if failure.Kind != c.kind || failure.RetryAfter != time.Duration(c.then.RetryAfter)*time.Second {
 			t.Errorf("%s: kind %s: %v", name, failure.Kind, err)
 		}
-		if n := p.sim.CallCount("sendMessage"); n != c.requests {
-			t.Errorf("%s: %d requests", name, n)
-		}
+		equal(t, p.sim.CallCount("sendMessage"), c.requests, "%s: requests", name)
 	}
 }
 
@@ -505,8 +485,6 @@ func TestPlain(t *testing.T) {
 		"<b>a</b> < b":              "a < b",
 		"> a <":                     "> a <",
 	} {
-		if got := plain(markup); got != want {
-			t.Errorf("plain(%q) = %q, want %q", markup, got, want)
-		}
+		equal(t, plain(markup), want, "plain(%q)", markup)
 	}
 }

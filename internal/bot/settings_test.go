@@ -124,7 +124,5 @@ func TestSettingsCommand(t *testing.T) {
 // such a value so far.
 func TestSettingValue(t *testing.T) {
 	t.Parallel()
-	if got := wordsFor("").settingValue("dark", "charts"); got != "dark charts" {
-		t.Errorf("the text setting.dark_charts is not used, but %q", got)
-	}
+	equal(t, wordsFor("").settingValue("dark", "charts"), "dark charts", "setting.dark_charts")
 }

@@ -53,12 +53,8 @@ func TestSeveralAreOneMessage(t *testing.T) {
 	if m.ReplyTo != 0 || len(m.Buttons) > 0 || !m.Silent || !m.NoPreview || strings.Count(m.Text, "\n") != 5 {
 		t.Errorf("message %+v", m)
 	}
-	if n := p.sim.CallCount("sendMessage"); n != 1 {
-		t.Errorf("%d requests", n)
-	}
-	if text := p.logged.String(); text != "" {
-		t.Errorf("logged: %s", text)
-	}
+	equal(t, p.sim.CallCount("sendMessage"), 1, "requests")
+	equal(t, p.logged.String(), "", "logged")
 }
 
 func TestSeveralInATopic(t *testing.T) {
@@ -138,9 +134,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	if failure := failureOf(t, err); failure.Kind != outbox.Failed || receipt != (outbox.Receipt{Covered: 1}) {
 		t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 	}
-	if n := p.sim.CallCount("sendMessage"); n != 4 {
-		t.Errorf("%d requests", n)
-	}
+	equal(t, p.sim.CallCount("sendMessage"), 4, "requests")
 }
 
 // TestFailuresOfSeveral: unless Telegram refuses the content of a merged message, a failure applies
@@ -165,9 +159,7 @@ func TestFailuresOfSeveral(t *testing.T) {
 		if failure := failureOf(t, err); failure.Kind != kind || receipt != (outbox.Receipt{Covered: 4}) {
 			t.Errorf("%s: %+v, kind %s: %v", kind, receipt, failure.Kind, err)
 		}
-		if n := p.sim.CallCount("sendMessage"); n != 1 {
-			t.Errorf("%s: %d requests", kind, n)
-		}
+		equal(t, p.sim.CallCount("sendMessage"), 1, "%s: requests", kind)
 	}
 }
 
@@ -209,9 +201,7 @@ func TestEditOfSeveral(t *testing.T) {
 	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("deleted: %v", err)
 	}
-	if n := p.sim.CallCount("sendMessage"); n != 1 {
-		t.Errorf("%d messages sent", n)
-	}
+	equal(t, p.sim.CallCount("sendMessage"), 1, "messages sent")
 	edit = p.editOf(t, p.sendCard(t).ID, undoneCard())
 	edit.Target = 0
 	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Obsolete {
@@ -391,9 +381,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			if failure := failureOf(t, err); failure.Kind != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
 				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
-			if receipt != (outbox.Receipt{Covered: covered}) {
-				t.Errorf("%+v", receipt)
-			}
+			equal(t, receipt, outbox.Receipt{Covered: covered}, "receipt")
 		})
 	}
 }

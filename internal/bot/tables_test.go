@@ -96,9 +96,7 @@ func TestTableRefused(t *testing.T) {
 			if edited, _ := p.group.Message(m.ID); edited.Rich || edited.Edits != 1 {
 				t.Errorf("edited to %+v", edited)
 			}
-			if n := len(p.group.BotMessages()); n != 3 {
-				t.Errorf("%d messages, want 3", n)
-			}
+			equal(t, len(p.group.BotMessages()), 3, "messages")
 		})
 	}
 }

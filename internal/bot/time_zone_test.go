@@ -47,9 +47,7 @@ func TestShownInTheTimeZone(t *testing.T) {
 			t.Errorf("in %q, the ranking of a month is %q", zone, got)
 		}
 		c := w.chartOf(stats.Chart{}, stats.Ratings{Others: [][]stats.Rating{{{At: at}}}})
-		if got := w.chartDay(time.Hour)(c.Others[0][0].At); got != want.tick {
-			t.Errorf("in %q, a day on a chart is %q", zone, got)
-		}
+		equal(t, w.chartDay(time.Hour)(c.Others[0][0].At), want.tick, "day on a chart in %q", zone)
 	}
 	p := newPost(t)
 	board := p.board(t, 1500, 0)

@@ -231,9 +231,7 @@ func TestWhichLadder(t *testing.T) {
 			t.Errorf("/%s has no row: say which ladder it means", cmd.Name)
 			continue
 		}
-		if named := row.want[2] == "zorb"; named != cmd.OfLadder {
-			t.Errorf("/%s: it may begin with the name of a ladder: %t", cmd.Name, cmd.OfLadder)
-		}
+		equal(t, row.want[2] == "zorb", cmd.OfLadder, "/%s: it may begin with the name of a ladder", cmd.Name)
 		t.Run(cmd.Name, func(t *testing.T) {
 			t.Parallel()
 			c := newClub(t)
