@@ -155,9 +155,7 @@ func TestParseMentions(t *testing.T) {
 				for _, key := range tc.mentions {
 					want = append(want, n.people[key].person)
 				}
-				if diff := cmp.Diff(want, c.Mentions); diff != "" {
-					t.Errorf("mentions, -want +got:\n%s", diff)
-				}
+				equal(t, c.Mentions, want, "mentions")
 				if want := strings.ReplaceAll(tc.args, "*", "\uFFFC"); c.Args != want {
 					t.Errorf("args are %q, want %q", c.Args, want)
 				}
@@ -252,9 +250,7 @@ func TestParseOverlap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, _ := command.Parse("/x @alice 3", append(tc.mentions, botCommand(2)), botUsername)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			equal(t, got, tc.want, "result")
 		})
 	}
 }
@@ -273,9 +269,7 @@ func TestParseBots(t *testing.T) {
 		if !ok || len(c.Mentions) != 1 {
 			t.Fatalf("%s: ok %v, %+v", username, ok, c)
 		}
-		if got := c.Mentions[0].IsBot; got != want {
-			t.Errorf("%s: IsBot %v, want %v", username, got, want)
-		}
+		equal(t, c.Mentions[0].IsBot, want, "%s: IsBot", username)
 	}
 }
 
@@ -300,9 +294,7 @@ func TestParseLeavesEntitiesAlone(t *testing.T) {
 	before := append([]command.Entity(nil), m.entities...)
 	c, _ := command.Parse(m.text, m.entities, botUsername)
 	c.Mentions[0].Name = "changed"
-	if diff := cmp.Diff(before, m.entities); diff != "" {
-		t.Errorf("-before +after:\n%s", diff)
-	}
+	equal(t, m.entities, before, "entities afterwards")
 	if m.entities[1].User.Name == "changed" {
 		t.Error("a mention shares memory with its entity")
 	}

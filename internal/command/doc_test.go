@@ -42,9 +42,7 @@ func TestDoc(t *testing.T) {
 			t.Errorf("%q is no command", text)
 			continue
 		}
-		if got := describe(c); got != want {
-			t.Errorf("%q: got %q, the doc says %q", text, got, want)
-		}
+		equal(t, describe(c), want, "%q", text)
 	}
 }
 

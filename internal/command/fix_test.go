@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 )
@@ -41,9 +39,7 @@ func TestParseNumber(t *testing.T) {
 		"/Undo@EloBot #1000":   1000,
 	} {
 		c := parse(t, namings()[0], template)
-		if c.Name != command.NameUndo {
-			t.Errorf("%q: name %q", template, c.Name)
-		}
+		equal(t, c.Name, command.NameUndo, "%q: name", template)
 		if got, err := command.ParseNumber(c); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", template, got, err, want)
 		}
@@ -109,9 +105,7 @@ func TestParseNumberErrors(t *testing.T) {
 		for _, n := range namings() {
 			got, err := command.ParseNumber(parse(t, n, "/undo "+tc.number))
 			wantReason(t, n, tc.number, err, tc.reason, tc.detail)
-			if got != 0 {
-				t.Errorf("%q: got %d with an error", tc.number, got)
-			}
+			equal(t, got, 0, "%q: number with an error", tc.number)
 		}
 	}
 }
@@ -157,16 +151,12 @@ func TestParseFix(t *testing.T) {
 		"/fix 42 1:0 ½":             {Number: 42, Scores: []ladder.Score{{A: 1}, drawnGame}},
 	} {
 		c := parse(t, namings()[0], template)
-		if c.Name != command.NameFix {
-			t.Errorf("%q: name %q", template, c.Name)
-		}
+		equal(t, c.Name, command.NameFix, "%q: name", template)
 		got, err := command.ParseFix(c)
 		if err != nil {
 			t.Errorf("%q: %v, %+v", template, err, err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: -want +got:\n%s", template, diff)
-		}
+		equal(t, got, want, "%q", template)
 	}
 }
 
@@ -243,9 +233,7 @@ func TestParseFixErrors(t *testing.T) {
 		for _, n := range namings() {
 			got, err := command.ParseFix(parse(t, n, "/fix "+tc.args))
 			wantReason(t, n, tc.args, err, tc.reason, tc.detail)
-			if diff := cmp.Diff(command.Fix{}, got); diff != "" {
-				t.Errorf("%q: a fix with an error: %s", tc.args, diff)
-			}
+			equal(t, got, command.Fix{}, "%q: a fix with an error", tc.args)
 		}
 	}
 }
@@ -257,7 +245,5 @@ func wantReason(t *testing.T, n naming, args string, err error, reason command.R
 		detail = label(c.person)
 	}
 	var want error = &command.FormError{Reason: reason, Detail: detail}
-	if diff := cmp.Diff(want, err); diff != "" {
-		t.Errorf("%q: -want +got:\n%s", args, diff)
-	}
+	equal(t, err, want, "%q", args)
 }

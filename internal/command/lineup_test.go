@@ -88,9 +88,7 @@ func TestParseSides(t *testing.T) {
 		if err != nil {
 			got = fault(err)
 		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", args, got, want)
-		}
+		equal(t, got, want, "%q", args)
 	}
 	rita := &command.Person{ID: 11, Name: "Rita"}
 	m, err := command.ParseSides(by(read(t, "/odds"), sender(), rita), nil)
@@ -98,9 +96,7 @@ func TestParseSides(t *testing.T) {
 		t.Errorf("in reply: %v, %v", m, err)
 	}
 	_, err = command.ParseSides(by(read(t, "/odds @bob"), command.Person{}, nil), nil)
-	if fault(err) != "name_both_players" {
-		t.Errorf("of an anonymous admin: %v", err)
-	}
+	equal(t, fault(err), "name_both_players", "fault of an anonymous admin")
 }
 
 func TestParsePlayers(t *testing.T) {
@@ -133,9 +129,7 @@ func TestParsePlayers(t *testing.T) {
 		if err != nil {
 			got = fault(err)
 		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", args, got, want)
-		}
+		equal(t, got, want, "%q", args)
 	}
 	if people, err := command.ParsePlayers(by(read(t, "/teams "+many(20)), sender(), nil), nil); err != nil ||
 		len(people) != 20 {

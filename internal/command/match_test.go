@@ -7,8 +7,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 )
@@ -90,9 +88,7 @@ func TestParseMatch(t *testing.T) {
 					A: []command.Person{person(tc.a)}, B: []command.Person{person(tc.b)},
 					Self: tc.a == "", Scores: []ladder.Score{tc.score},
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
-				}
+				equal(t, got, want, "result")
 			})
 		}
 	}
@@ -290,24 +286,18 @@ func wantFormError(
 	if !errors.As(err, &form) {
 		t.Fatalf("%q: got %+v, %v, want %s", m.text, got, err, reason)
 	}
-	if diff := cmp.Diff(&command.FormError{Reason: reason, Detail: detail}, form); diff != "" {
-		t.Errorf("%q: -want +got:\n%s", m.text, diff)
-	}
+	equal(t, form, &command.FormError{Reason: reason, Detail: detail}, "%q", m.text)
 	if utf8.RuneCountInString(form.Detail) > 32 || !utf8.ValidString(form.Detail) {
 		t.Errorf("detail %q", form.Detail)
 	}
-	if diff := cmp.Diff(command.Match{}, got); diff != "" {
-		t.Errorf("%q: a match with an error: %s", m.text, diff)
-	}
+	equal(t, got, command.Match{}, "%q: a match with an error", m.text)
 }
 
 // TestPlaceholder: if the sender types the placeholder character, it counts as a space.
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match \uFFFC@bob \uFFFC3:1\uFFFC")
-	if got := describeReadings(c, nil, group("Alice")); got != "sam 3:1 bob" {
-		t.Errorf("a report: %s", got)
-	}
+	equal(t, describeReadings(c, nil, group("Alice")), "sam 3:1 bob", "a report")
 	if c, _ := parseDoc("/match \uFFFC3:1"); c.Args != "3:1" ||
 		command.Text("match", "\uFFFC3:1", nil, botUsername).Args != "3:1" {
 		t.Errorf("the arguments are %q", c.Args)

@@ -1,8 +1,12 @@
 package command_test
 
 import (
+	"fmt"
 	"strings"
+	"testing"
 	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -134,4 +138,12 @@ func parseOne(c command.Command, from command.Person, reply *command.Person) (co
 		return command.Match{}, err
 	}
 	return command.Certain(report)
+}
+
+// equal compares got with want. The format says what they are.
+func equal[T any](t testing.TB, got, want T, format string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)
+	}
 }

@@ -223,9 +223,8 @@ func TestUnmarkedMentions(t *testing.T) {
 	for args, want := range map[string]string{
 		"@bob 3:1": "sam 3:1 Bob", "@Дима 3:1": "sam 3:1 Дима", "@alice @bob 3:1": "Alice 3:1 Bob", "@zed 3:1": "!unknown_mention @zed",
 	} {
-		if got := describeReadings(command.Command{Name: "match", Args: args}, nil, group("Bob/Дима/Alice")); got != want {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
+		equal(t, describeReadings(command.Command{Name: "match", Args: args}, nil, group("Bob/Дима/Alice")),
+			want, "%s", args)
 	}
 }
 
@@ -268,9 +267,7 @@ func TestMayNamePlayers(t *testing.T) {
 		`/match "007" 3:1`:          true,
 	} {
 		c, _ := parseDoc(text)
-		if got := c.MayNamePlayers(); got != want {
-			t.Errorf("%q: %t", text, got)
-		}
+		equal(t, c.MayNamePlayers(), want, "%q", text)
 	}
 	for text, want := range map[string]bool{
 		"/match @bob 3:1":            false,
@@ -283,8 +280,6 @@ func TestMayNamePlayers(t *testing.T) {
 		`/match "me" @bob 3:1`:       true,
 	} {
 		c, _ := parseDoc(text)
-		if got := c.LikelyNamesPlayers(); got != want {
-			t.Errorf("likely in %q: %t", text, got)
-		}
+		equal(t, c.LikelyNamesPlayers(), want, "likely in %q", text)
 	}
 }

@@ -52,9 +52,7 @@ func TestParsePeople(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q is no command", tc.text)
 		}
-		if got := peopleOf(t, c, players, nil); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.text, got, tc.want)
-		}
+		equal(t, peopleOf(t, c, players, nil), tc.want, "%s", tc.text)
 		rita := command.Person{ID: 42, Username: "rita", Name: "rita"}
 		if got := peopleOf(t, c, players, &rita); tc.replying != "" && got != tc.replying {
 			t.Errorf("%s in a reply: %s, want %s", tc.text, got, tc.replying)
@@ -62,13 +60,9 @@ func TestParsePeople(t *testing.T) {
 	}
 	// Telegram has not marked these as mentions.
 	for args, want := range map[string]string{"@bo": "nobody is bo: Bob, Big Bob", "@bob": "Bob", "@jose": "José Müller"} {
-		if got := peopleOf(t, command.Command{Name: "stats", Args: args}, players, nil); got != want {
-			t.Errorf("unmarked %s: %s, want %s", args, got, want)
-		}
+		equal(t, peopleOf(t, command.Command{Name: "stats", Args: args}, players, nil), want, "unmarked %s", args)
 	}
-	if got := peopleOf(t, command.Command{Name: "stats", Args: "bob"}, "", nil); got != "nobody is bob" {
-		t.Errorf("where nobody plays: %s", got)
-	}
+	equal(t, peopleOf(t, command.Command{Name: "stats", Args: "bob"}, "", nil), "nobody is bob", "where nobody plays")
 }
 
 // peopleOf describes the people that a question by sam is about.

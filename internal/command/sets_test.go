@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 )
@@ -63,9 +61,7 @@ func TestParseMatchSets(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%q: %v, %+v", m.text, err, err)
 					}
-					if diff := cmp.Diff(tc.want, got.Scores); diff != "" {
-						t.Errorf("%q: -want +got:\n%s", m.text, diff)
-					}
+					equal(t, got.Scores, tc.want, "%q", m.text)
 				})
 			}
 		}
@@ -86,9 +82,7 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v, %+v", m.text, err, err)
 			}
-			if diff := cmp.Diff(want, got.Scores); diff != "" {
-				t.Errorf("%q: -want +got:\n%s", m.text, diff)
-			}
+			equal(t, got.Scores, want, "%q", m.text)
 		}
 	}
 }

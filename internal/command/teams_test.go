@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 )
@@ -77,9 +75,7 @@ func TestParseMatchTeams(t *testing.T) {
 					t.Fatalf("%v, %+v", err, err)
 				}
 				want := command.Match{A: side(tc.a), B: side(tc.b), Self: tc.a == "", Scores: score}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
-				}
+				equal(t, got, want, "result")
 			})
 		}
 	}
@@ -163,9 +159,7 @@ func TestNamesTeams(t *testing.T) {
 		"/match {a} 3:1 against v":      true,
 	} {
 		for _, n := range namings() {
-			if got := parse(t, n, template).NamesTeams(); got != want {
-				t.Errorf("%s, %q: got %t", n.name, template, got)
-			}
+			equal(t, parse(t, n, template).NamesTeams(), want, "%s, %q", n.name, template)
 		}
 	}
 }
