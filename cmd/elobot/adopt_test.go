@@ -45,9 +45,7 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	refused := func(args ...string) {
 		t.Helper()
 		p := launch(t, append(environment(other, url), "LISTEN_ADDR=127.0.0.1:0"), args...)
-		if code := p.wait(t); code != 3 {
-			t.Errorf("%v ended with %d, want 3", args, code)
-		}
+		equal(t, p.wait(t), 3, "exit code of %v", args)
 		says(t, p.output.String(), "belongs to the bot whose token begins with 7000000001:",
 			"@other_bot (7000000002)", "`elobot adopt`")
 		for _, c := range other.Calls() {
@@ -67,29 +65,21 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	adopt := func(code int, want ...string) {
 		t.Helper()
 		p := launch(t, environment(other, url), "adopt")
-		if got := p.wait(t); got != code {
-			t.Errorf("the adoption ended with %d, want %d", got, code)
-		}
+		equal(t, p.wait(t), code, "exit code of the adoption")
 		says(t, p.output.String(), want...)
 	}
 	adopt(1, "token of the bot 7000000001 is running on the database", "Nothing was changed")
 	first.stop(t)
 	adopt(1, "are updates of the bot 7000000001", "`elobot dead drop 1`", "Nothing was changed")
-	if code := launch(t, environment(sim, url), "dead", "drop", "1").wait(t); code != 0 {
-		t.Errorf("dropping the dead letter ended with %d", code)
-	}
+	equal(t, launch(t, environment(sim, url), "dead", "drop", "1").wait(t), 0, "exit code of dropping the dead letter")
 	adopt(0, "now belongs to @other_bot (7000000002)", "no longer to the bot 7000000001",
 		"Stop everything", "Add @other_bot")
 	adopt(0, "already belongs to @other_bot (7000000002)")
 	launch(t, environment(other, url), "run")
 	playFromFirstMessage(t, other, "#3")
 	p := launch(t, environment(sim, url), "run")
-	if code := p.wait(t); code != 3 {
-		t.Errorf("the old bot ended with %d, want 3", code)
-	}
+	equal(t, p.wait(t), 3, "exit code of the old bot")
 	says(t, p.output.String(), "token begins with 7000000002:")
-	if n := count(t, pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL`); n != 4 {
-		t.Errorf("%d matches are undone, want 4", n)
-	}
+	equal(t, count(t, pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL`), 4, "undone matches")
 	verifyClean(t, url)
 }

@@ -102,7 +102,5 @@ func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	b.settle()
 	n := count(t, b.pool,
 		`SELECT sum(possible_duplicates) FROM outbox WHERE kind = 'chart' AND reply_to = $1 AND state = 'sent'`, asked.ID)
-	if n != 1 {
-		t.Errorf("%d possible duplicates", n)
-	}
+	equal(t, n, 1, "possible duplicates")
 }

@@ -146,9 +146,7 @@ func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 		`SELECT count(*) FROM outbox WHERE state <> 'sent' OR possible_duplicates > 0`: 0,
 		`SELECT count(*) FROM dead_letters`:                                            0,
 	} {
-		if got := count(t, pool, sql); got != want {
-			t.Errorf("%s: %d, want %d", sql, got, want)
-		}
+		equal(t, count(t, pool, sql), want, "%s", sql)
 	}
 }
 

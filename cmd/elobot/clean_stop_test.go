@@ -57,9 +57,8 @@ func TestCleanStop(t *testing.T) {
 	if n := 2 + len(arrived); sent != n {
 		t.Errorf("%d answers are sent, and %d requests were made", sent, n)
 	}
-	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE state NOT IN ('sent', 'planned')`); n != 0 {
-		t.Errorf("%d answers are neither sent nor waiting", n)
-	}
+	equal(t, count(t, pool, `SELECT count(*) FROM outbox WHERE state NOT IN ('sent', 'planned')`),
+		0, "answers neither sent nor waiting")
 	if handled := len(handledKeys(t, pool)); handled+sim.Pending() < 15 {
 		t.Errorf("%d commands are handled, and %d are not confirmed, want 15", handled, sim.Pending())
 	}
@@ -72,7 +71,5 @@ func TestCleanStop(t *testing.T) {
 		}
 		checkOnce(t, group, messages)
 	}
-	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
-		t.Errorf("%d requests are counted as possible duplicates", n)
-	}
+	equal(t, count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`), 0, "possible duplicates")
 }

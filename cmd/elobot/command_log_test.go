@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/botsim"
 )
 
@@ -81,9 +79,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	// This update cannot be decoded.
 	broken := bytes.Replace(matchUpdate(731000002, group, alice, last.ID+1000), []byte(`"entities":[`),
 		[]byte(`"entities":7,"x":[`), 1)
-	if status := door.post(t, "POST", "/telegram", webhookSecret, broken); status != 200 {
-		t.Errorf("an update that cannot be read is answered with %d", status)
-	}
+	equal(t, door.post(t, "POST", "/telegram", webhookSecret, broken), 200, "answer to an update that cannot be read")
 	logged(fmt.Sprintf("m:%d:%d", group.ID(), last.ID+1000), "match", "dead_letter")
 	var lines [][]string
 	eventually(t, "all commands are in the log", func() bool {
@@ -103,9 +99,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 			t.Errorf("there is no notice of %s", key)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("commands in the log (-want +got):\n%s", diff)
-	}
+	equal(t, got, want, "commands in the log")
 	b.exec(`DELETE FROM dead_letters`)
 	if strings.Contains(b.bot.output.String(), "secretword") || strings.Contains(b.bot.output.String(), "Alice") {
 		t.Errorf("the log contains texts or names of people:\n%s", b.bot.output)

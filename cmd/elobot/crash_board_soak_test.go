@@ -43,9 +43,7 @@ func TestBoardKilledUnderPressure(t *testing.T) {
 		bot = c.start(env...)
 	}
 	c.settle()
-	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != results*kills {
-		t.Errorf("%d matches are recorded, want %d", n, results*kills)
-	}
+	equal(t, count(t, c.pool, `SELECT count(*) FROM matches`), results*kills, "matches")
 	group.Say(olga, "/ranking")
 	c.settle()
 	ranking := group.BotMessages()[len(group.BotMessages())-1]

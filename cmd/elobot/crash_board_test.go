@@ -51,9 +51,7 @@ func TestBoardKilledWhileMade(t *testing.T) {
 		bot = c.start(env)
 		c.settle()
 		board = pinned("bob")
-		if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != 2*(i+1) {
-			t.Errorf("%d matches after the kill at %q", n, point)
-		}
+		equal(t, count(t, c.pool, `SELECT count(*) FROM matches`), 2*(i+1), "matches after the kill at %q", point)
 		if n := count(t, c.pool,
 			`SELECT count(*) FROM ensured_messages WHERE telegram_message_id = `+fmt.Sprint(board.ID)); n != 1 {
 			t.Errorf("the pinned board %d is not the one that is known after the kill at %q", board.ID, point)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/crashpoint"
@@ -43,9 +42,7 @@ func TestKilledBetweenEdits(t *testing.T) {
 			SELECT concat_ws(' ', o.kind, o.state, o.reply_to) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 ORDER BY o.id`, group.ID())
 		want := []string{"score_prompt sent 1", "wrong_form sent 1", "match_recorded sent 1", "fix_offer sent 1"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("killed at %v, the notices are (-want +got):\n%s", points, diff)
-		}
+		equal(t, got, want, "notices when killed at %v", points)
 		texts := []string{}
 		for _, answer := range group.BotMessages() {
 			texts = append(texts, visible(answer))
@@ -56,11 +53,7 @@ func TestKilledBetweenEdits(t *testing.T) {
 		}
 	}
 	got := collect(t, k.pool, pgx.RowTo[string], `SELECT concat_ws(' ', score_a, score_b, changes) FROM matches`)
-	if diff := cmp.Diff(slices.Repeat([]string{"3 1 0"}, len(plans)), got); diff != "" {
-		t.Errorf("matches (-want +got):\n%s", diff)
-	}
-	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		t.Errorf("there are %d dead letters", n)
-	}
+	equal(t, got, slices.Repeat([]string{"3 1 0"}, len(plans)), "matches")
+	equal(t, count(t, k.pool, `SELECT count(*) FROM dead_letters`), 0, "dead letters")
 	verifyClean(t, k.url)
 }

@@ -54,9 +54,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		}
 		frozen := bots[c.awaitCarriedOut(bots...)]
 		last := g.posted[len(g.posted)-1]
-		if committed := handledKeys(t, c.pool)[key(last)]; committed != (point != crashpoint.Applying) {
-			t.Errorf("%q: the result has committed: %t", point, committed)
-		}
+		equal(t, handledKeys(t, c.pool)[key(last)], point != crashpoint.Applying, "%q: the result has committed", point)
 		arrived := answers(last)
 		report()
 		c.await("another instance leads", func() bool { return c.leader(bots) != frozen })
@@ -79,9 +77,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > duplicates {
 		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", twice, duplicates)
 	}
-	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.posted) {
-		t.Errorf("%d matches were recorded, want %d", n, len(g.posted))
-	}
+	equal(t, count(t, c.pool, `SELECT count(*) FROM matches`), len(g.posted), "matches")
 	checkNoDeadLetters(t, c.pool)
 	verifyClean(t, c.url)
 }

@@ -71,20 +71,14 @@ func TestKilledAtEachPoint(t *testing.T) {
 		b.check()
 		copies += k.copies(b.group)
 	}
-	if copies != k.extra {
-		t.Errorf("%d answers came twice, want %d", copies, k.extra)
-	}
+	equal(t, copies, k.extra, "answers that came twice")
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.posted)
 	}
 	// Of the two merged messages, only the one whose request was made before the kill arrives
 	// twice.
-	if n := checkDeliveredInOrder(t, merged, results); n != results/2 {
-		t.Errorf("%d results were delivered twice, want %d", n, results/2)
-	}
-	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		t.Errorf("there are %d dead letters", n)
-	}
+	equal(t, checkDeliveredInOrder(t, merged, results), results/2, "results delivered twice")
+	equal(t, count(t, k.pool, `SELECT count(*) FROM dead_letters`), 0, "dead letters")
 	// A bot may acquire the lease twice, if the answer to its first attempt comes too late.
 	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch < k.lives {
 		t.Errorf("the lease was acquired %d times by %d bots", epoch, k.lives)
@@ -300,15 +294,11 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c.crashWhileMigrating(crashpoint.Migrated, 1, fmt.Sprint(steps[0], " false"))
 	c.crashWhileMigrating(crashpoint.Migrating, last, fmt.Sprint(steps[last], " true"))
 	c.crashWhileMigrating(crashpoint.Migrated, 1, fmt.Sprint(steps[last], " false"))
-	if got := c.schema(); got != undisturbed {
-		t.Errorf("after all crashes the schema is\n%s\nwant\n%s", got, undisturbed)
-	}
+	equal(t, c.schema(), undisturbed, "schema after all crashes")
 	c.useEmptyDatabase()
 	c.crashWhileMigrating(crashpoint.Migrating, 1, fmt.Sprint(steps[0], " true"))
 	c.startTwo()
-	if got := c.schema(); got != undisturbed {
-		t.Errorf("after two bots at once the schema is\n%s\nwant\n%s", got, undisturbed)
-	}
+	equal(t, c.schema(), undisturbed, "schema after two bots at once")
 }
 
 // useEmptyDatabase makes the next bots use an empty database.

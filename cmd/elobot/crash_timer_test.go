@@ -37,9 +37,7 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 		c.settle()
 		const delivered = `SELECT count(*) FROM timers
 			WHERE due_at BETWEEN now() + interval '4 minutes' AND now() + interval '5 minutes'`
-		if n := count(t, c.pool, delivered); n != 1 {
-			t.Errorf("the time of %d prompts is counted from their delivery, want 1", n)
-		}
+		equal(t, count(t, c.pool, delivered), 1, "prompts timed from their delivery")
 		if code, _ := bot.stop(t); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
@@ -55,18 +53,15 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 		if now, _ := group.Message(prompt); now.Edits != 1 || len(now.Buttons) != 0 {
 			t.Errorf("after %d edits the prompt is %+v", now.Edits, now)
 		}
-		if n := count(t, c.pool, `SELECT count(*) FROM handled_commands WHERE key LIKE 't:%'`); n != all {
-			t.Errorf("%d timers have fired, want %d", n, all)
-		}
+		equal(t, count(t, c.pool, `SELECT count(*) FROM handled_commands WHERE key LIKE 't:%'`), all, "fired timers")
 	}
 	for n, point := range []crashpoint.Point{crashpoint.Applying, crashpoint.Fired} {
 		prompt := ask()
 		c.at(point, 1, crashpoint.End)
 		crashing := c.start()
 		c.awaitCrash(crashing)
-		if fired := count(t, c.pool, `SELECT count(*) FROM prompts WHERE closed_as = 'expired'`); fired != 2*n {
-			t.Errorf("killed at %q: %d prompts have ended, want %d", point, fired, 2*n)
-		}
+		equal(t, count(t, c.pool, `SELECT count(*) FROM prompts WHERE closed_as = 'expired'`),
+			2*n, "ended prompts when killed at %q", point)
 		expireLease(t, c.pool, crashing)
 		bot = c.start()
 		ended(prompt, n+1)

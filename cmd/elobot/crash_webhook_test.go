@@ -63,9 +63,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		if isLeader != (tc.byLeader || tc.point == crashpoint.Requested) {
 			t.Errorf("%q: the leader was killed: %t", tc.point, isLeader)
 		}
-		if handled := handledKeys(t, c.pool)[key(m)]; handled != (tc.committed == 1) {
-			t.Errorf("%q: the result has committed: %t", tc.point, handled)
-		}
+		equal(t, handledKeys(t, c.pool)[key(m)], tc.committed == 1, "%q: the result has committed", tc.point)
 		if n := c.sim.Pending(); n != 1 && tc.point != crashpoint.Requested {
 			t.Errorf("%q: %d updates have not been acknowledged, want 1", tc.point, n)
 		}
@@ -84,11 +82,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		}
 	}
 	checkAnswered(t, c.pool, g.group, g.posted)
-	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.posted) {
-		t.Errorf("%d matches were recorded, want %d", n, len(g.posted))
-	}
-	if n := len(c.sim.CallsOf("setWebhook")); n != 1 {
-		t.Errorf("the webhook was set %d times, want once", n)
-	}
+	equal(t, count(t, c.pool, `SELECT count(*) FROM matches`), len(g.posted), "matches")
+	equal(t, len(c.sim.CallsOf("setWebhook")), 1, "calls of setWebhook")
 	verifyClean(t, c.url)
 }

@@ -37,9 +37,7 @@ func TestNoCrashPoints(t *testing.T) {
 		program, err := os.ReadFile(path)
 		must(t, err)
 		for _, word := range []string{crashpoint.Variable, string(crashpoint.ApplyingTogether)} {
-			if has := bytes.Contains(program, []byte(word)); has != want {
-				t.Errorf("%s has the word %q: %t", filepath.Base(path), word, has)
-			}
+			equal(t, bytes.Contains(program, []byte(word)), want, "%s has the word %q", filepath.Base(path), word)
 		}
 	}
 }

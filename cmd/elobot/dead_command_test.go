@@ -46,9 +46,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 	if n := count(t, l.pool, `SELECT count(*) FROM handled_commands WHERE key = $1`, key(dead)); n != 0 {
 		t.Error("the dead command is marked as handled")
 	}
-	if n := count(t, l.pool, `SELECT attempts FROM dead_letters WHERE last_error LIKE '%"broken"%'`); n != 1 {
-		t.Errorf("an update that violates a constraint was tried %d times, want once", n)
-	}
+	equal(t, count(t, l.pool, `SELECT attempts FROM dead_letters WHERE last_error LIKE '%"broken"%'`), 1, "attempts")
 	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
 	// Pretend that the command was sent three days ago.
 	l.exec(`UPDATE dead_letters SET payload = convert_to(jsonb_set(convert_from(payload, 'UTF8')::jsonb, '{message,date}',
@@ -56,9 +54,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 	l.must("retry 3", 0, "3: handled\n", "")
 	all = awaitAnswers(t, group, 4)
 	says(t, visible(all[3]), "Alice beat bob 7:1", "Match #3")
-	if all[3].ReplyTo != dead.ID {
-		t.Errorf("the late answer is to message %d, want %d", all[3].ReplyTo, dead.ID)
-	}
+	equal(t, all[3].ReplyTo, dead.ID, "what the late answer replies to")
 	b.exec(`DELETE FROM dead_letters`)
 }
 
@@ -98,9 +94,7 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, []string{"TZ=:pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")
-	if code := p.wait(t); code != 2 {
-		t.Errorf("it ended with %d", code)
-	}
+	equal(t, p.wait(t), 2, "exit code")
 	east := time.Now().UTC().Add(14 * time.Hour)
 	if output := p.output.String(); !strings.Contains(output, "such as "+east.Format("2006-01-02T15:")) &&
 		!strings.Contains(output, "such as "+east.Add(-time.Minute).Format("2006-01-02T15:")) {

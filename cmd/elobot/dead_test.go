@@ -183,9 +183,7 @@ payload
 `, "")
 	l.exec(`UPDATE outbox SET state = 'dead', finished_at = now() WHERE id = 1`)
 	l.must("drop 4 1 9", 1, "Dropped 2 dead letters.\n", sayUnknown(9)+"elobot: 1 of 3 failed\n")
-	if n := count(t, l.pool, `SELECT count(*) FROM outbox WHERE state = 'dead'`); n != 1 {
-		t.Errorf("%d notices are dead, want 1", n)
-	}
+	equal(t, count(t, l.pool, `SELECT count(*) FROM outbox WHERE state = 'dead'`), 1, "dead notices")
 	l.must("list", 0, sayNoLetters, "")
 }
 
@@ -237,9 +235,7 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	l.await(0)
 	b.settle()
 	l.exec(`DROP TABLE copied`)
-	if n := b.matches(group); n != 2 {
-		t.Errorf("there are %d matches, want 2", n)
-	}
+	equal(t, b.matches(group), 2, "matches")
 	if all := group.BotMessages(); len(all) != 3 || all[1].ReplyTo != posted.ID || all[2].ReplyTo != posted.ID {
 		t.Errorf("the answers are %+v", all)
 	}

@@ -211,9 +211,7 @@ func TestDoctorWithASilentDatabase(t *testing.T) {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
 			p, _ := begin(t, query)
-			if code := p.wait(t); code != 1 {
-				t.Errorf("the doctor ended with %d", code)
-			}
+			equal(t, p.wait(t), 1, "exit code")
 			says(t, p.output.String(), fmt.Sprintf("✗ %-13s no answer within 5s: ", about))
 		})
 	}

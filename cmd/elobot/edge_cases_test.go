@@ -88,9 +88,7 @@ func TestTokenRefusedForAWhile(t *testing.T) {
 		}
 		checkOnce(t, g, posted[i])
 	}
-	if n := strings.Count(bot.output.String(), says); n != 1 {
-		t.Errorf("the log says %d times that the token is refused, want once", n)
-	}
+	equal(t, strings.Count(bot.output.String(), says), 1, "lines in the log on the refused token")
 	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
 }
@@ -98,18 +96,14 @@ func TestTokenRefusedForAWhile(t *testing.T) {
 // checkOnce checks that the bot has sent as many messages to a group as people have posted.
 func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	t.Helper()
-	if n := len(group.BotMessages()); n != len(posted) {
-		t.Errorf("the bot has sent %d answers to %d messages", n, len(posted))
-	}
+	equal(t, len(group.BotMessages()), len(posted), "answers")
 }
 
 // checkTokenEnd waits until a bot has ended, and checks that it explains, without showing the
 // token, that Telegram refuses the token.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process, reason string) {
 	t.Helper()
-	if code := bot.wait(t); code != 3 {
-		t.Errorf("exit code %d, want 3", code)
-	}
+	equal(t, bot.wait(t), 3, "exit code")
 	_, sentence, _ := strings.Cut(bot.output.String(), "\nelobot: ")
 	for _, want := range []string{reason, "BotFather"} {
 		if !strings.Contains(sentence, want) {
@@ -167,18 +161,14 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	b.settle()
 	for i, card := range cards {
 		checkStruck(t, groups[i], card, 1, "undone by ")
-		if n := len(groups[i].BotMessages()); n != 2 {
-			t.Errorf("the bot has sent %d messages to group %d, want the card and the undo", n, i+1)
-		}
+		equal(t, len(groups[i].BotMessages()), 2, "messages to group %d", i+1)
 	}
 	if n := count(t, b.pool, `
 		SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE c.telegram_chat_id = ANY($1) AND undone_by IS NOT NULL`, ids); n != len(cards) {
 		t.Errorf("%d matches are undone, want %d", n, len(cards))
 	}
-	if n := b.sim.CallCount("editMessageText") - edits; n != len(cards) {
-		t.Errorf("there were %d requests to edit, want %d", n, len(cards))
-	}
+	equal(t, b.sim.CallCount("editMessageText")-edits, len(cards), "requests to edit")
 }
 
 // testStrangeUpdates: unknown kinds of updates, and data that is no update or cannot be decoded, do
@@ -223,8 +213,6 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 			t.Errorf("the dead letter is %+v, want %s", l, begin)
 		}
 	}
-	if len(kept) != len(want) {
-		t.Errorf("there are %d dead letters, want %d", len(kept), len(want))
-	}
+	equal(t, len(kept), len(want), "dead letters")
 	b.exec(`DELETE FROM dead_letters`)
 }

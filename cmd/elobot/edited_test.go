@@ -59,9 +59,7 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 		group.Edit(m, text)
 		answers++
 		answer := awaitAnswers(t, group, answers)[answers-1]
-		if answer.ReplyTo != m.ID {
-			t.Errorf("the edit to %q is answered in reply to %d, not %d", text, answer.ReplyTo, m.ID)
-		}
+		equal(t, answer.ReplyTo, m.ID, "what the answer to the edit to %q replies to", text)
 		return visible(answer)
 	}
 	say := func(text, want string) botsim.Message {

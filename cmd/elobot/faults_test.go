@@ -79,9 +79,7 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 					t.Errorf("answer %d:\n%s\nwant match #%d and %s", i+1, got, i+1, want)
 				}
 			}
-			if answers[0].ReplyTo != 0 {
-				t.Errorf("the answer to a message of the old group replies to message %d of the new one", answers[0].ReplyTo)
-			}
+			equal(t, answers[0].ReplyTo, 0, "what the answer to a message of the old group replies to")
 			awaitSettled(t, sim, pool, upgraded)
 			if n := count(t, pool, `SELECT count(*) FROM chats`); n != chats+1 {
 				t.Errorf("there are %d more chats, want 1", n-chats)

@@ -83,9 +83,7 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	}
 	group.AddBot(karl)
 	says(t, visible(b.ask(group, karl, "/match @jana 2:2")), "Match #2")
-	if n := greetings(group); n != 1 {
-		t.Errorf("%d greetings", n)
-	}
+	equal(t, greetings(group), 1, "greetings")
 	private.Say(jana, "/me")
 	says(t, visible(awaitAnswers(t, private, 2)[1]), "Chess too few matches · 1515 · 1–1–0")
 

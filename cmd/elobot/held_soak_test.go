@@ -244,15 +244,9 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	}
 	awaitAllSent(t, sim, pool)
 	for _, chat := range chats {
-		if n := len(chat.BotMessages()); n != 2 {
-			t.Errorf("%s has %d answers, want 2", chat.Title(), n)
-		}
+		equal(t, len(chat.BotMessages()), 2, "answers in %s", chat.Title())
 	}
-	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
-		t.Errorf("%d requests are counted as possible duplicates", n)
-	}
-	if epoch := count(t, pool, `SELECT epoch FROM leases`); epoch != 1 {
-		t.Errorf("the epoch of the lease is %d, want 1 as before", epoch)
-	}
+	equal(t, count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`), 0, "possible duplicates")
+	equal(t, count(t, pool, `SELECT epoch FROM leases`), 1, "epoch of the lease")
 	stopCleanly(t, bot)
 }

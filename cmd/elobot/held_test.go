@@ -75,9 +75,7 @@ func TestHeldUp(t *testing.T) {
 	posted := held.Say(b.alice, "/match @bob 3:2")
 	b.awaitLock(1)
 	checkOthersGoOn(t, b, others)
-	if n := b.matches(held); n != 1 {
-		t.Errorf("the group that is held has %d matches before it is free, want 1", n)
-	}
+	equal(t, b.matches(held), 1, "matches of the held group before it is free")
 	release()
 	recorded := 1
 	// On a very slow machine, the answer is "try again".
@@ -91,9 +89,7 @@ func TestHeldUp(t *testing.T) {
 	posted = held.Say(b.alice, "/match @bob 3:2")
 	says(t, visible(b.answer(posted)), "again")
 	release()
-	if n := b.matches(held); n != recorded {
-		t.Errorf("%d matches are recorded, want %d", n, recorded)
-	}
+	equal(t, b.matches(held), recorded, "matches")
 	says(t, visible(b.ask(held, b.alice, "/match @bob 3:2")), fmt.Sprintf("Match #%d", recorded+1))
 	b.settle()
 

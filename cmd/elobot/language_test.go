@@ -52,8 +52,6 @@ func TestLanguage(t *testing.T) {
 	edited, err := group.WaitEdits(testContext(t), merged.ID, 1)
 	must(t, err)
 	says(t, visible(edited), "zurückgenommen")
-	if edited.Edits != 1 {
-		t.Errorf("the message was edited %d times, want once", edited.Edits)
-	}
+	equal(t, edited.Edits, 1, "edits")
 	verifyClean(t, b.url)
 }

@@ -43,9 +43,7 @@ func TestLargeBurst(t *testing.T) {
 			t.Logf("%d results delivered in %d messages within %v: %d named, %d only counted, most in a minute: %d, refused: %d",
 				tc.results, len(group.BotMessages()), time.Since(begun).Round(time.Second), len(named), counted,
 				most(sim, time.Minute), refused(sim))
-			if len(named)+counted != tc.results {
-				t.Errorf("%d results were delivered, want %d", len(named)+counted, tc.results)
-			}
+			equal(t, len(named)+counted, tc.results, "results delivered")
 			if len(tc.settings) == 0 && counted > 0 {
 				t.Error("results were not named although they were below the cap")
 			}

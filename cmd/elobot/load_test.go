@@ -81,12 +81,8 @@ func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, ur
 		matches += len(l.posted[i])
 		copies += len(group.BotMessages()) - len(l.posted[i])
 	}
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != matches {
-		t.Errorf("%d matches were recorded, want %d", n, matches)
-	}
-	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		t.Errorf("there are %d dead letters", n)
-	}
+	equal(t, count(t, pool, `SELECT count(*) FROM matches`), matches, "matches")
+	equal(t, count(t, pool, `SELECT count(*) FROM dead_letters`), 0, "dead letters")
 	if duplicates := count(t, pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox`); copies > duplicates {
 		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", copies, duplicates)
 	}

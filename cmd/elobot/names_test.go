@@ -53,9 +53,7 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	for i, known := range []string{"Sam (1)", "Sam (2)"} {
 		says(t, visible(b.ask(group, b.bob, "/match @"+sams[i].Username+" 2:1")), "Bob beat "+sams[i].FirstName+" 2:1")
 		truth.play("Bob", known, 2, 1, "")
-		if id := check(sams[i], known); id != ids[i] {
-			t.Errorf("%s has the standing %d, want the old one, %d", known, id, ids[i])
-		}
+		equal(t, check(sams[i], known), ids[i], "standing of %s", known)
 	}
 	if all := b.standings(group); len(all) != 4 {
 		t.Errorf("the standings are %+v, want 4", all)

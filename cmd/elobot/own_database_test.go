@@ -159,9 +159,7 @@ func TestOwnDatabase(t *testing.T) {
 	report(2)
 	h.must("Verified 1 group with 2 matches: no differences.", "verify")
 	second := h.elobot("run")
-	if code := second.wait(t); code != 1 {
-		t.Errorf("a second bot in the same folder ended with %d", code)
-	}
+	equal(t, second.wait(t), 1, "exit code of a second bot in the same folder")
 	says(t, second.output.String(), fmt.Sprintf("process %d is using it: stop that one first", bot.cmd.Process.Pid))
 
 	h.checkMatches(2)
@@ -179,9 +177,7 @@ func TestOwnDatabase(t *testing.T) {
 	if code, _ := bot.stop(t); code != 0 {
 		t.Errorf("the bot ended with %d", code)
 	}
-	if pid := h.server(); pid != 0 {
-		t.Errorf("PostgreSQL still runs as process %d", pid)
-	}
+	equal(t, h.server(), 0, "process of PostgreSQL")
 	for path, mode := range map[string]os.FileMode{"password": 0o600, "data": 0o700} {
 		if info, err := os.Stat(filepath.Join(h.folder, "elobot-data", path)); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -215,9 +211,7 @@ func (h *ownHost) keepsServer() {
 	for _, signal := range []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, syscall.SIGTERM} {
 		must(t, p.cmd.Process.Signal(signal))
 	}
-	if code := p.wait(t); code != 1 {
-		t.Errorf("elobot database ended with %d", code)
-	}
+	equal(t, p.wait(t), 1, "exit code of elobot database")
 	says(t, p.output.String(), "told to end", "elobot: run sh: exit status 5")
 	if code, _ := bot.stop(t); code != 0 {
 		t.Errorf("the bot ended with %d", code)

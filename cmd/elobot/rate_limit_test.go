@@ -30,9 +30,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	recorded := func(want int) {
 		t.Helper()
 		eventually(t, "all updates are confirmed", func() bool { return sim.Pending() == 0 })
-		if n := count(t, pool, `SELECT count(*) FROM matches`); n != want {
-			t.Errorf("%d matches were recorded, want %d", n, want)
-		}
+		equal(t, count(t, pool, `SELECT count(*) FROM matches`), want, "matches")
 	}
 	eventually(t, "the backlog is confirmed", func() bool { return sim.Pending() == 0 })
 	recorded(2 * limit)
@@ -58,11 +56,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 			t.Errorf("the result %s is not listed once as not recorded", want)
 		}
 	}
-	if n := strings.Count(all.String(), "a lot at once"); n != 1 {
-		t.Errorf("the request to slow down came %d times, want once", n)
-	}
-	if n := strings.Count(all.String(), "you’re already in"); n != 20 {
-		t.Errorf("%d questions were answered, want 20", n)
-	}
+	equal(t, strings.Count(all.String(), "a lot at once"), 1, "requests to slow down")
+	equal(t, strings.Count(all.String(), "you’re already in"), 20, "answered questions")
 	verifyClean(t, url)
 }

@@ -154,9 +154,7 @@ func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result bot
 	says(t, visible(all[0]), "3:1", "Match #1")
 	says(t, visible(all[1]), "/match now says 3:2", "match #1 still counts as 3:1")
 	says(t, visible(all[2]), "1:0", "Match #2")
-	if n := b.matches(group); n != 2 {
-		t.Errorf("there are %d matches, want 2", n)
-	}
+	equal(t, b.matches(group), 2, "matches")
 }
 
 // numbers reports results in a group while Telegram's update ids restart at lower or higher values,

@@ -41,9 +41,7 @@ func (lost lostMessages) check(b *botFixture, group *botsim.Chat) {
 	b.settle()
 	checkUntouched(t, group, lost.card)
 	checkUntouched(t, group, card)
-	if n := b.matches(group); n != 1 {
-		t.Errorf("%d matches are recorded, want 1", n)
-	}
+	equal(t, b.matches(group), 1, "matches")
 	b.press(b.alice, wizard, dataOf(t, wizard, "Cancel"))
 	says(t, b.decide(b.olga, question, "Undo"), "Match #1 undone")
 }

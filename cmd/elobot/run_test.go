@@ -77,9 +77,7 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	must(t, err)
 	for _, args := range [][]string{{"run"}, {"verify", "--repair"}} {
 		p := launch(t, environment(sim, url), args...)
-		if code := p.wait(t); code != 3 {
-			t.Errorf("elobot %v ended with %d", args, code)
-		}
+		equal(t, p.wait(t), 3, "exit code of elobot %v", args)
 		says(t, p.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 	}
 }
@@ -183,9 +181,7 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 		}
 	}
 	said(botsim.Post{From: b.bob, EphemeralID: 1, Text: "/match @alice 1:3\n@alice 2:3"})
-	if n := b.matches(group) - before; n != 5 {
-		t.Errorf("%d matches, want 5", n)
-	}
+	equal(t, b.matches(group)-before, 5, "matches")
 	update := `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup","title":"Chess"},` +
 		`"from":{"id":%d,"first_name":"Alice","username":"alice"},"caption":"/match @bob 3:1",` +
 		`"caption_entities":[{"type":"bot_command","offset":0,"length":6},{"type":"mention","offset":7,"length":4}]}}`
@@ -194,9 +190,7 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 		b.sim.Update([]byte(fmt.Sprintf(update, id, now.Unix(), group.ID(), b.alice.ID)))
 		b.settle()
 	}
-	if n := b.matches(group) - before; n != 8 {
-		t.Errorf("%d matches, want 8", n)
-	}
+	equal(t, b.matches(group)-before, 8, "matches")
 	undo := func(message int, replied string) (undone int) {
 		t.Helper()
 		b.sim.Update([]byte(fmt.Sprintf(
@@ -251,7 +245,5 @@ func testDeliveredTwice(t *testing.T, b *botFixture) {
 	if answers := awaitAnswers(t, group, 4); !strings.Contains(answers[3].Text, "you’re already in") {
 		t.Errorf("a second answer came:\n%s", answers[3].Text)
 	}
-	if n := b.matches(group); n != 1 {
-		t.Errorf("%d matches, want 1", n)
-	}
+	equal(t, b.matches(group), 1, "matches")
 }

@@ -268,9 +268,7 @@ func (s *seasons) check(ends time.Time) {
 		"notices that were not sent":     {0, unsent, nil},
 		"requests that Telegram refused": {0, `SELECT $1::integer`, []any{refused(s.sim)}},
 	} {
-		if n := count(t, s.pool, is.sql, is.about...); n != is.want {
-			t.Errorf("%d %s, want %d", n, what, is.want)
-		}
+		equal(t, count(t, s.pool, is.sql, is.about...), is.want, "%s", what)
 	}
 	possible := make(map[int64]int) // possible copies of final tables
 	type tables struct {

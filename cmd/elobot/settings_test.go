@@ -26,9 +26,7 @@ func testSettings(t *testing.T, b *botFixture) {
 	says(t, b.choose(b.olga, frame, "1c:rating", "1c:all", "1c:reporting", "1c:draws:off"), "draws on → off")
 	says(t, visible(b.ask(group, b.alice, "/match @bob 2:2")), "This ranking has no draws")
 	b.settle()
-	if n := len(group.BotMessages()); n != 4 {
-		t.Errorf("there are %d messages, want one for each command", n)
-	}
+	equal(t, len(group.BotMessages()), 4, "messages")
 }
 
 // testTables: once an admin turns tables on, the next ranking and its pages are tables. If Telegram
@@ -56,7 +54,5 @@ func testTables(t *testing.T, b *botFixture) {
 		t.Error("the refused table was sent")
 	}
 	b.settle()
-	if n := len(group.BotMessages()); n != 13 {
-		t.Errorf("there are %d messages, want one for each command", n)
-	}
+	equal(t, len(group.BotMessages()), 13, "messages")
 }

@@ -3,7 +3,6 @@ package main_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/botsim"
@@ -77,9 +76,7 @@ func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 		return collect(t, pool, pgx.RowTo[string], `SELECT DISTINCT what FROM commits WHERE waits = $1 ORDER BY what`, waits)
 	}
 	want := []string{"chats frozen_until", "match_messages", "outbox", "prompts", "timers due_at"}
-	if diff := cmp.Diff(want, did(false)); diff != "" {
-		t.Errorf("changed without waiting (-want +got):\n%s", diff)
-	}
+	equal(t, did(false), want, "changed without waiting")
 	waited := make(map[string]bool)
 	for _, what := range did(true) {
 		waited[what] = true

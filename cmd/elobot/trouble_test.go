@@ -116,9 +116,7 @@ func TestDatabaseTroubles(t *testing.T) {
 	for i, m := range checkAnswered(t, pool, d.group, d.posted) {
 		says(t, visible(m), fmt.Sprintf("Match #%d", i+1))
 	}
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != len(d.posted) {
-		t.Errorf("%d matches are recorded, want %d", n, len(d.posted))
-	}
+	equal(t, count(t, pool, `SELECT count(*) FROM matches`), len(d.posted), "matches")
 	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
 }

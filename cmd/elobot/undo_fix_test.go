@@ -24,9 +24,7 @@ func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits in
 	t.Helper()
 	now, err := group.WaitEdits(testContext(t), card.ID, edits)
 	must(t, err)
-	if now.Edits != edits {
-		t.Errorf("the card was edited %d times, want %d", now.Edits, edits)
-	}
+	equal(t, now.Edits, edits, "edits of the card")
 	checkUndone(t, now, why)
 }
 
@@ -78,9 +76,7 @@ func testUndoButton(t *testing.T, b *botFixture) {
 	}
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Bob")
-	if n := len(group.BotMessages()); n != 2 {
-		t.Errorf("the bot has sent %d messages, want the card and the undo", n)
-	}
+	equal(t, len(group.BotMessages()), 2, "messages")
 }
 
 // testRestoreButton: the person who undid a match can restore it with the button on its card. The
@@ -208,9 +204,7 @@ func testUndoWindow(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Only those who played")
 	b.settle()
 	checkUntouched(t, group, card)
-	if toast := b.press(b.olga, card, undoButton(t, card)); toast != "" {
-		t.Errorf("the question is asked in the toast %q", toast)
-	}
+	equal(t, b.press(b.olga, card, undoButton(t, card)), "", "toast")
 	says(t, b.decide(b.olga, b.answer(card), "Undo"), "Match #1 undone")
 	checkStruck(t, group, card, 1, "undone by Olga")
 	b.ask(group, b.alice, "/match @bob 3:1")

@@ -22,15 +22,9 @@ func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string
 		args[i] = b.ids.Replace(a)
 	}
 	gotCode, out, errs := output(t, b.env(), append([]string{"verify"}, args...)...)
-	if gotCode != code {
-		t.Errorf("verify %v ended with %d, want %d", args, gotCode, code)
-	}
-	if diff := cmp.Diff(b.ids.Replace(strings.TrimPrefix(stdout, "\n")), out); diff != "" {
-		t.Errorf("verify %v on standard output (-want +got):\n%s", args, diff)
-	}
-	if diff := cmp.Diff(stderr, errs); diff != "" {
-		t.Errorf("verify %v on standard error (-want +got):\n%s", args, diff)
-	}
+	equal(t, gotCode, code, "exit code of verify %v", args)
+	equal(t, out, b.ids.Replace(strings.TrimPrefix(stdout, "\n")), "verify %v on standard output", args)
+	equal(t, errs, stderr, "verify %v on standard error", args)
 }
 
 // What verify prints to standard error.
@@ -224,9 +218,7 @@ CHESS "Chess", match 1, "Alice": the history says 1500 → 1516 (K 16, best 1500
 `+strings.TrimPrefix(found, "\n")+`Verified 1 group with 4 matches: 2 differences in 1 group.
 CHESS "Chess": cannot be repaired: a match has a side without players, or a player without a standing
 `, sayDiffers, "--group=CHESS", "--repair")
-	if diff := cmp.Diff(before, b.contents(t)); diff != "" {
-		t.Errorf("the data was changed:\n%s", diff)
-	}
+	equal(t, b.contents(t), before, "data")
 }
 
 // testVerifyShowsTheFirst: only the first differences of a group are shown, because a single wrong
@@ -255,9 +247,7 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	}
 	want := b.ids.Replace("CHESS \"Chess\": … and more differences that are not shown\n" +
 		"Verified 2 groups with 61 matches: 56 differences in 1 group.")
-	if got := strings.Join(lines[50:], "\n"); got != want {
-		t.Errorf("the last lines are\n%s\nwant\n%s", got, want)
-	}
+	equal(t, strings.Join(lines[50:], "\n"), want, "last lines")
 }
 
 // testVerifyInterrupted: an interrupted verification says so and exits with 1. Without differences,
@@ -282,7 +272,5 @@ func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	right := b.contents(t)
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "", "--repair")
 	b.mustVerify(t, 1, "", "elobot: there is no group with the Telegram id -4711 in this database\n", "--group=-4711")
-	if diff := cmp.Diff(right, b.contents(t)); diff != "" {
-		t.Errorf("the data was changed:\n%s", diff)
-	}
+	equal(t, b.contents(t), right, "data")
 }

@@ -107,9 +107,7 @@ func TestWebBoard(t *testing.T) {
 		}
 		return ""
 	}
-	if got := below(); got != publicURL+link[1] {
-		t.Errorf("below the ranking is a button to %q", got)
-	}
+	equal(t, below(), publicURL+link[1], "address of the button below the ranking")
 	var cuts []<-chan struct{}
 	for _, p := range []*process{b.bot, second} {
 		if status, page := browse(t, p, link[1]); status != http.StatusOK || !strings.Contains(page, "Alice") {

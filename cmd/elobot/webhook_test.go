@@ -130,9 +130,7 @@ func TestWebhook(t *testing.T) {
 		t.Helper()
 		p := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret),
 			append([]string{"webhook"}, args...)...)
-		if code := p.wait(t); code != 0 {
-			t.Errorf("webhook %v ends with %d:\n%s", args, code, p.output)
-		}
+		equal(t, p.wait(t), 0, "exit code of webhook %v:\n%s", args, p.output)
 		if output := p.output.String(); strings.Contains(output, webhookSecret) {
 			t.Errorf("webhook %v shows the secret:\n%s", args, output)
 		}
@@ -150,9 +148,7 @@ func TestWebhook(t *testing.T) {
 		return found != nil
 	})
 	for _, path := range []string{"/metrics", "/api/metrics"} {
-		if got := door.post(t, "GET", path, "", nil); got != 404 {
-			t.Errorf("%s is answered with %d", path, got)
-		}
+		equal(t, door.post(t, "GET", path, "", nil), 404, "answer to %s", path)
 	}
 	says(t, webhook("info"), "differs in  secret")
 	other.kill()
@@ -234,9 +230,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 		"no update":     {"POST", "/telegram", webhookSecret, []byte(`{"message":{}}`), 400},
 		"another path":  {"POST", "/", webhookSecret, good, 404},
 	} {
-		if got := door.post(t, tc.method, tc.path, tc.secret, tc.body); got != tc.want {
-			t.Errorf("%s is answered with %d, want %d", name, got, tc.want)
-		}
+		equal(t, door.post(t, tc.method, tc.path, tc.secret, tc.body), tc.want, "answer to %s", name)
 	}
 	if n := stored(); n != before {
 		t.Errorf("%d rows of refused requests are stored", n-before)
@@ -252,24 +246,17 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	const malformed = 12
 	for i := range malformed {
 		body := fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":"%d"}}`, 732000000+i, i)
-		if got := door.post(t, "POST", "/telegram", webhookSecret, body); got != 200 {
-			t.Errorf("a malformed update is answered with %d", got)
-		}
+		equal(t, door.post(t, "POST", "/telegram", webhookSecret, body), 200, "answer to a malformed update")
 	}
-	if n := count(t, b.pool, `SELECT count(DISTINCT update_id) FROM dead_letters WHERE last_error <> ''`); n != malformed {
-		t.Errorf("%d dead letters, want %d", n, malformed)
-	}
+	equal(t, count(t, b.pool, `SELECT count(DISTINCT update_id) FROM dead_letters WHERE last_error <> ''`),
+		malformed, "dead letters")
 	b.exec(`DELETE FROM dead_letters`)
 	// Repeated deliveries of the same update have no effect.
 	for range 3 {
-		if got := door.post(t, "POST", "/telegram", webhookSecret, good); got != 200 {
-			t.Errorf("an update is answered with %d", got)
-		}
+		equal(t, door.post(t, "POST", "/telegram", webhookSecret, good), 200, "answer to an update")
 	}
 	awaitAnswers(t, group, 1)
-	if n := b.matches(group); n != 1 {
-		t.Errorf("%d matches were recorded, want 1", n)
-	}
+	equal(t, b.matches(group), 1, "matches")
 	if output := b.bot.output.String(); strings.Contains(output, webhookSecret) || strings.Contains(output, "/match") {
 		t.Error("the log contains the secret or the text of a message")
 	}
