@@ -39,7 +39,7 @@ func benchmarkedUpdates() []benchmarkedUpdate {
 			`"text":"/match 3:1","entities":[{"offset":0,"length":6,"type":"bot_command"}]`), "match"},
 		{"ranking", message(`"text":"/ranking","entities":[{"offset":0,"length":8,"type":"bot_command"}]`), "ranking"},
 		{"edit", `{"update_id":900000001,"edited_message":{` + placeJSON +
-			`"edit_date":1777897820,` + matchJSON + `}}`, "offer"},
+			`"edit_date":1777897820,` + matchJSON + `}}`, "match"},
 		{"press", `{"update_id":900000001,"callback_query":{"id":"4382bfdwdsb323b2d9","from":` + aliceJSON +
 			`,"message":{` + placeJSON + `"text":"` + strings.Repeat("Alice beat Bob ", 20) +
 			`"},"chat_instance":"-3871","data":"` + cardButton{42, 0, ranking.TagOf("m:-100:7")}.data(undoCode) + `"}}`, "undo"},
