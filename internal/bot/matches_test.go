@@ -15,12 +15,8 @@ func TestHistoryCommands(t *testing.T) {
 	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3},
 		{Username: "eve", Name: "Eve", Player: 4}}
 	for text, want := range map[string]string{
-		"/matches":          "matches",
 		"/games":            "matches",
 		"/results@elo_bot":  "matches",
-		"/matches 2":        "matches page 2",
-		"/history 2":        "history of Alice@alice#1001 page 2",
-		"/matches @bob":     "history of @bob",
 		"/matches carol":    "history of Carol@carol#1003",
 		"/history":          "history of Alice@alice#1001",
 		"/history @bob":     "history of @bob",

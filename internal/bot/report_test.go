@@ -40,23 +40,6 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestNamesInAGroupWithoutPlayers: in a new group, a first name belongs to no player yet, so only
-// mentions work.
-func TestNamesInAGroupWithoutPlayers(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"/match robert 3:1": `answer wrong_form {"command":"match","reason":"unknown_name","detail":"robert"}`,
-		"/match @bob 3:1":   "match Alice@alice#1001 @bob 3:1",
-	} {
-		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.group.Say(w.alice, text)
-			w.expect(text, want)
-		})
-	}
-}
-
 // TestPlayersAreReadOnlyForNames: the group's players are not read for a report that mentions all
 // its players, even if it contains small talk. A player whose name is a word of small talk is still
 // found if the report makes no sense otherwise.

@@ -111,15 +111,6 @@ func TestSettingButtons(t *testing.T) {
 	}
 }
 
-func TestSettingsCommand(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.group.Say(w.alice, "/language")
-	w.expect("/language", "settings language")
-	w.group.Say(w.bob, "/settings")
-	w.expect("/settings", "settings")
-}
-
 // TestSettingValue: a value that is a word is translated if there is a text for it. No setting has
 // such a value so far.
 func TestSettingValue(t *testing.T) {

@@ -5,90 +5,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
-	"elobot/internal/command"
 )
-
-func TestMatchOfSetsAndTeams(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"/match @bob 11:7 9:11 11:5":                                 "match Alice@alice#1001 @bob 11:7 9:11 11:5",
-		"/match @carol @bob 11-7, 9-11, 11-5":                        "match @carol @bob 11:7 9:11 11:5",
-		"/match @alice @bob vs @carol [Dan](tg://user?id=1004) 10:8": "match Alice@alice#1001+@bob @carol+Dan_2#1004 10:8",
-		"/match @alice vs @bob @carol 10:8":                          "match Alice@alice#1001 @bob+@carol 10:8",
-		"/match @alice & @bob vs @carol and @dave 10:8":              "match Alice@alice#1001+@bob @carol+@dave 10:8",
-		"/match vs @bob 2:1":                                         "match Alice@alice#1001 @bob 2:1",
-		"/match @bob @scorebot V @carol @Talbot 11:7 11:9":           "match @bob+@scorebot? @carol+@Talbot? 11:7 11:9",
-		"/match @alice @bob @carol 10:8":                             `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
-		"/match @alice vs 10:8":                                      `answer wrong_form {"command":"match","reason":"empty_side","teams":true}`,
-		"/match @alice @bob vs @carol @alice 10:8":                   `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice","teams":true}`,
-		"/match @bob 11 7 9 11":                                      `answer wrong_form {"command":"match","reason":"several_scores","detail":"9"}`,
-	} {
-		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.group.Say(w.alice, text)
-			w.expect(text, want)
-		})
-	}
-}
-
-func TestUndoAndFixInAGroup(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"/undo": "undo last", "/Undo@ELO_bot": "undo last", "/undo@other_bot": ignored, "/undo@other_bot 42": ignored,
-		"/undo 42": "undo #42", "/undo #42": "undo #42", "/undo@elo_bot 42": "undo #42", "/undo 999999999": "undo #999999999",
-		"/undo 42 43":   `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"43"}`,
-		"/undo @bob":    `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"@bob"}`,
-		"/undo 0":       `answer wrong_form {"command":"undo","reason":"no_such_number","detail":"0"}`,
-		"/undo last":    `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"last"}`,
-		"/undo help":    `answer help {"topic":"undo"}`,
-		"/help undo":    `answer help {"topic":"undo"}`,
-		"I said /undo":  ignored,
-		"/undone":       ignored,
-		"/fix 42 3:2":   "fix #42 3:2",
-		"/fix #42 3 2":  "fix #42 3:2",
-		"/fix 3:2":      "fix last 3:2",
-		"/FIX 7 2-2":    "fix #7 2:2",
-		"/fix 11:7 5:9": "fix last 11:7 5:9",
-
-		"/fix 42 11:7 9:11 11:5": "fix #42 11:7 9:11 11:5",
-		"/fix@other_bot 3:2":     ignored,
-		"/fix":                   "fix last ",
-		"/fix 13 :3":             `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"3"}`,
-		"/fix 42":                `answer wrong_form {"command":"fix","reason":"no_score"}`,
-		"/fix @bob 3:2":          `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
-		"/fix help":              `answer help {"topic":"fix"}`,
-		"/help /fix":             `answer help {"topic":"fix"}`,
-	} {
-		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.group.Say(w.alice, text)
-			w.expect(text, none(want)...)
-		})
-	}
-}
-
-func TestUndoAndFixInAPrivateChat(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"/undo":       `answer group_only {"command":"undo"}`,
-		"/undo 42":    `answer group_only {"command":"undo"}`,
-		"/undo x":     `answer group_only {"command":"undo"}`,
-		"/fix 42 3:2": `answer group_only {"command":"fix"}`,
-		"/fix":        `answer group_only {"command":"fix"}`,
-		"/restore 42": `answer group_only {"command":"restore"}`,
-		"/undo help":  `answer help {"topic":"undo","private":true}`,
-		"/fix help":   `answer help {"topic":"fix","private":true}`,
-	} {
-		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.sim.Private(w.alice).Say(w.alice, text)
-			w.expect(text, want)
-		})
-	}
-}
 
 // TestUndoInReplyToAButton: the button of the replied-to card identifies the match, if this bot
 // sent the card.
@@ -178,16 +95,6 @@ func TestAmendmentInATopic(t *testing.T) {
 	w.expect("fix", "fix last 3:2")
 	forum.Reply(w.alice, request, "/undo")
 	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", request.ID, forum.ID(), request.ID))
-}
-
-func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.group.Say(w.nameless, "/undo")
-	o := w.expect("undo", "undo last")[0].origin
-	if o.Sender == nil || *o.Sender != (command.Person{ID: 1004, Name: "Dan 2"}) || !o.SentAt.Equal(worldTime) {
-		t.Errorf("origin %+v", o)
-	}
 }
 
 // TestFixAlone: a bare /fix asks for the right score of a match, and a reply to the question gives
