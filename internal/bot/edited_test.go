@@ -158,11 +158,8 @@ func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	offer := w.below(w.group, "1f:42:0:Aa0_-zZ9,3:2")
-	id := w.sim.Press(w.bob, offer, "1f:42:0:Aa0_-zZ9,3:2")
+	w.sim.Press(w.bob, offer, "1f:42:0:Aa0_-zZ9,3:2")
 	c := w.expect("a press", fmt.Sprintf("fix #42 Aa0_-zZ9 3:2 in %d", offer.ID))[0]
-	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
-		t.Errorf("origin %+v", o)
-	}
 	if c.take.Changes == nil || *c.take.Changes != 0 {
 		t.Errorf("changes %v", c.take.Changes)
 	}

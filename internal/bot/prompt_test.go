@@ -24,11 +24,8 @@ func TestPressPrompt(t *testing.T) {
 		asks := w.below(w.group, all...)
 		for option, want := range options {
 			data := "1q:7:Aa0_-zZ9:" + option
-			id := w.sim.Press(w.bob, asks, data)
-			o := w.expect(data, fmt.Sprintf("prompt 7 Aa0_-zZ9 %s in %d", want, asks.ID))[0].origin
-			if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
-				t.Errorf("%s: origin %+v", data, o)
-			}
+			w.sim.Press(w.bob, asks, data)
+			w.expect(data, fmt.Sprintf("prompt 7 Aa0_-zZ9 %s in %d", want, asks.ID))
 		}
 	}
 }

@@ -45,11 +45,8 @@ func TestTurnPage(t *testing.T) {
 		"1p:3:1001:all": "ranking page 3 of all for 1001",
 		"1p:4:1001":     "ranking page 4 for 1001", // of a keyboard that has changed since
 	} {
-		id := w.sim.Press(w.bob, page, data)
-		o := w.expect(data, fmt.Sprintf("%s in %d", want, page.ID))[0].origin
-		if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
-			t.Errorf("%s: origin %+v", data, o)
-		}
+		w.sim.Press(w.bob, page, data)
+		w.expect(data, fmt.Sprintf("%s in %d", want, page.ID))
 	}
 }
 
@@ -93,9 +90,7 @@ func TestForgedPages(t *testing.T) {
 		}}}),
 	} {
 		w.sim.Press(w.alice, m, "1p:2:1001")
-		if o := w.expect(what, unknownButton)[0].origin; o.Button == "" {
-			t.Errorf("%s: origin %+v", what, o)
-		}
+		w.expect(what, unknownButton)
 	}
 }
 
