@@ -67,9 +67,7 @@ func BenchmarkReadUpdate(b *testing.B) {
 func BenchmarkHandle(b *testing.B) {
 	for _, u := range benchmarkedUpdates() {
 		in, err := ReadUpdate([]byte(u.raw))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.Run("update="+u.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(in.Raw)))

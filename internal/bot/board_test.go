@@ -15,9 +15,7 @@ import (
 func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	t.Helper()
 	receipt, err := p.sender.Send(testContext(t), m, atOnce)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return receipt
 }
 
@@ -34,9 +32,7 @@ func TestBoardOfAParkedChat(t *testing.T) {
 	board, since := p.board(t, 1516, m.ID), len(p.sim.Calls())
 	board.Parked = true
 	_, err := p.sender.Send(testContext(t), board, atOnce)
-	if failure := failureOf(t, err); failure.Kind != outbox.Forbidden {
-		t.Errorf("kind %s: %v", failure.Kind, err)
-	}
+	equal(t, failureOf(t, err).Kind, outbox.Forbidden, "failure %v", err)
 	p.checkRequests(t, since, "editMessageText")
 }
 

@@ -42,9 +42,7 @@ func TestButtonsFitInTheirRow(t *testing.T) {
 		item.ReplyTo = 7
 		for _, language := range catalog.All() {
 			out, err := render(item, words{Language: language})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, row := range out.buttons {
 				room := (rowWidth-buttonGap*(len(row)-1))/len(row) - buttonPadding
 				for _, b := range row {

@@ -146,9 +146,7 @@ func TestChartsThatFail(t *testing.T) {
 			p.sim.Fault(tc.fault)
 			m := p.chart(t)
 			_, err := p.sender.Send(testContext(t), m, atOnce)
-			if f := failureOf(t, err); f.Kind != tc.kind {
-				t.Errorf("%+v", f)
-			}
+			equal(t, failureOf(t, err).Kind, tc.kind, "failure %v", err)
 			p.mustSendChart(t, m)
 		})
 	}

@@ -62,14 +62,10 @@ func TestCommandsPage(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/commands.md"
 	if *updateGolden {
-		if err := os.WriteFile(path, []byte(commandsPage()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(commandsPage()), 0o644))
 	}
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	equal(t, string(page), commandsPage(), "docs/commands.md")
 }
 
@@ -85,9 +81,7 @@ func TestExamplesMention(t *testing.T) {
 	for _, file := range append(files, "wrong_form.go", "../../README.md", "../../docs/using.md",
 		"../../docs/commands.md", "../../docs/configuration.md") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if short := mention.FindAllString(string(text), -1); short != nil {
 			t.Errorf("%s: %q", file, short)
 		}

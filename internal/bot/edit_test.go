@@ -116,9 +116,7 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	_, err := p.sender.Send(testContext(t), p.editOf(t, 0, undoneCard()), atOnce)
-	if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
-		t.Errorf("kind %s: %v", failure.Kind, err)
-	}
+	equal(t, failureOf(t, err).Kind, outbox.Obsolete, "failure %v", err)
 	equal(t, len(p.sim.Calls()), 0, "requests")
 }
 
@@ -201,9 +199,7 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText",
 		Description: "Bad Request: can't parse entities: again"})
 	_, err := p.sender.Send(testContext(t), p.editOf(t, card.ID, undoneCard()), atOnce)
-	if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
-		t.Errorf("kind %s: %v", failure.Kind, err)
-	}
+	equal(t, failureOf(t, err).Kind, outbox.Rejected, "failure %v", err)
 	equal(t, p.sim.CallCount("editMessageText"), 4, "requests")
 }
 
@@ -288,9 +284,7 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	for what, press := range map[string]string{"late": late, "a second one": twice,
 		"of no press": "123", "of nothing": ""} {
 		_, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, refusal), atOnce)
-		if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
-			t.Errorf("%s: kind %s: %v", what, failure.Kind, err)
-		}
+		equal(t, failureOf(t, err).Kind, outbox.Obsolete, "%s: failure %v", what, err)
 	}
 }
 

@@ -237,9 +237,7 @@ func TestAgain(t *testing.T) {
 	for i, redelivered := range []bool{false, true} {
 		for _, u := range updates {
 			u.Retried = redelivered
-			if err := w.router.Handle(testContext(t), u); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.router.Handle(testContext(t), u))
 		}
 		calls := w.rankings.calls
 		if len(calls) != 3*(i+1) {

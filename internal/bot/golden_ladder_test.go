@@ -77,9 +77,7 @@ func TestNoticesOfALadder(t *testing.T) {
 		item := itemOf(t, n)
 		item.Payload = inPadel(t, item.Payload)
 		out, err := render(item, words{Language: catalog.All()[0]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !strings.Contains(out.html, "padel &lt;1&gt;") ||
 			out.line != "" && !strings.Contains(out.line, "padel &lt;1&gt;") {
 			t.Errorf("%T does not name its ladder: %q, %q", n, out.html, out.line)
@@ -100,14 +98,10 @@ func TestNoticesOfALadder(t *testing.T) {
 func inPadel(t *testing.T, payload []byte) []byte {
 	t.Helper()
 	fields := make(map[string]any)
-	if err := json.Unmarshal(payload, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(payload, &fields))
 	fields["ladder"] = ranking.LadderLabel{ID: 7, Name: "padel <1>"}
 	payload, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return payload
 }
 
@@ -129,9 +123,7 @@ func TestCommandsInALadder(t *testing.T) {
 			item := itemOf(t, tc.notice)
 			item.Payload = inPadel(t, item.Payload)
 			out, err := render(item, words{Language: l})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !strings.Contains(out.html, "<code>/"+tc.want+"</code>") {
 				t.Errorf("%T in %s: %q", tc.notice, l.Tag(), out.html)
 			}

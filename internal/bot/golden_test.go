@@ -74,9 +74,7 @@ func renderGolden(t *testing.T, n notice.Notice, language catalog.Language) (out
 	item := itemOf(t, n)
 	item.ID, item.ReplyTo = 5, 7
 	out, err := render(item, words{Language: language, tables: true, web: fakeLink, salt: "2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return item, out
 }
 

@@ -39,9 +39,7 @@ func TestEveryTextIsGolden(t *testing.T) {
 	if err == nil {
 		err = toml.Unmarshal(content, &texts)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	isShown := func(text any) bool { // at least its longest part without a placeholder
 		parts := placeholder.Split(text.(string), -1)
 		return strings.Contains(golden.String(),
@@ -78,9 +76,7 @@ func TestCallbackAnswersAreWhole(t *testing.T) {
 		}
 		for _, language := range catalog.All() {
 			out, err := render(itemOf(t, notice), words{Language: language, web: fakeLink, salt: "2"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			line, _, _ := strings.Cut(plain(out.html), "\n")
 			if units := utf16Length(line); units > maxCallbackAnswer {
 				t.Errorf("%s in %s has %d characters: %s", name, language.Tag(), units, line)

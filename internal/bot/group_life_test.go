@@ -269,9 +269,7 @@ func TestAdminsAreAskedAnew(t *testing.T) {
 	is := func(who botsim.User) bool {
 		t.Helper()
 		admin, err := cache.IsAdmin(testContext(t), ranking.ExternalChatID(w.group.ID()), ladder.UserID(who.ID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return admin
 	}
 	if is(w.bob) {

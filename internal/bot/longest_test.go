@@ -102,9 +102,7 @@ func testTheLongestMatchFits(t *testing.T, w words, send func(notice.Notice) bot
 					t.Errorf("%s of %v: not all ratings are in %+q", what, size, m.Text)
 				}
 				out, err := render(itemOf(t, n), w)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if text := out.callbackAnswer(); utf16Length(text) > 200 || text == "" {
 					t.Errorf("%s of %v: the callback answer has %d units: %q", what, size, utf16Length(text), text)
 				}

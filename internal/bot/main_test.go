@@ -83,3 +83,10 @@ func equal[T any](t fatalizer, got, want T, format string, args ...any) {
 		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)
 	}
 }
+
+func must(t fatalizer, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}

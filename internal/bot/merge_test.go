@@ -171,9 +171,7 @@ func TestLines(t *testing.T) {
 		room := maxListed - 200 // leaves room for the addressee
 		for name, n := range notices {
 			out, err := render(itemOf(t, n), w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if notice.KindOf(n).Alone != (out.line == "") {
 				t.Errorf("%s in %s has the line %q", name, w.Tag(), out.line)
 			}

@@ -19,13 +19,9 @@ func TestMissingLadder(t *testing.T) {
 		t.Helper()
 		var n ranking.ReportPrompt
 		item := s.items[len(s.items)-1]
-		if err := json.Unmarshal(item.Payload, &n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(item.Payload, &n))
 		out, err := render(item, words{Language: catalog.All()[0]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return out, n
 	}
 	for _, text := range []string{"/match tennis @bobby", "/match tennis @carol beat 3:1 @bobby",

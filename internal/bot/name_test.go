@@ -160,9 +160,7 @@ func TestNamelessPeople(t *testing.T) {
 		stats.RankingPage{Title: "Club", Total: 1, Rows: []stats.Row{{Name: ranking.Name{Player: 7}, Elo: 1516, Won: 1}}})
 	item.Names = map[int64]outbox.Name{7: {Name: ranking.Nameless, Mark: "2"}}
 	out, err := render(item, german)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, text := range []string{out.html, out.table} {
 		if !strings.Contains(text, "Person"+endIsolate+" ("+isolate+"2") || strings.Contains(text, ranking.Nameless) {
 			t.Errorf("the ranking is %q", text)
@@ -424,9 +422,7 @@ func TestNamesAreFilledIn(t *testing.T) {
 		item := itemOf(t, n)
 		item.Names = map[int64]outbox.Name{1: {Name: "Alice"}, 2: {Name: "Bob", Mark: "bobby"}, 3: {Name: "<Carol>"}}
 		out, err := render(item, wordsFor(""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, want := range []string{showText("Alice"),
 			showText("Bob") + " (" + showText("bobby") + ")", showText("<Carol>")} {
 			if !strings.Contains(out.html, want) {

@@ -39,9 +39,7 @@ func TestUnknownKinds(t *testing.T) {
 			if !tc.setAside {
 				return
 			}
-			if f := failureOf(t, err); f.Kind != outbox.Unsupported {
-				t.Errorf("failure %+v", f)
-			}
+			equal(t, failureOf(t, err).Kind, outbox.Unsupported, "failure %v", err)
 			equal(t, len(p.sim.Calls()), 0, "requests")
 		})
 	}

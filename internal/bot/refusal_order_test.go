@@ -42,9 +42,7 @@ func TestRefusalOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("testdata", "refusal_order.txt")
 	scripts, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
 	t.Run("scripts", func(t *testing.T) {
 		for i := range scripts.Files[1:] {
@@ -64,9 +62,7 @@ func TestRefusalOrder(t *testing.T) {
 		}
 	})
 	if *updateGolden {
-		if err := os.WriteFile(path, txtar.Format(scripts), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, txtar.Format(scripts), 0o644))
 	}
 }
 
@@ -156,9 +152,7 @@ func (g *scripted) take(step string) (said []string, isRefused bool) {
 		return nil, false
 	case who == "wait":
 		wait, err := time.ParseDuration(rest)
-		if err != nil {
-			g.t.Fatal(err)
-		}
+		must(g.t, err)
 		g.now = g.now.Add(wait)
 		return nil, false
 	case strings.HasPrefix(rest, "has sent too many "):
@@ -368,9 +362,7 @@ func (g *scripted) botMessage(text string, buttons [][]fields) fields {
 func (g *scripted) deliver(isRetried bool) {
 	g.t.Helper()
 	raw, err := json.Marshal(g.update)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	update := intake.Update{ID: g.last, Raw: raw, SentAt: g.now, Retried: isRetried}
 	if err := g.router.Handle(g.t.Context(), decoded(update)); err != nil {
 		g.t.Fatalf("%s: %v", raw, err)
@@ -393,9 +385,7 @@ func (g *scripted) hear() (said []string, isRefused bool) {
 		actions = append(actions, "")
 		return item, row.Scan(&item.ID, &item.Kind, &item.Payload, &actions[len(actions)-1])
 	})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	g.meet()
 	for i, item := range items {
 		g.seen = item.ID
@@ -436,9 +426,7 @@ func (g *scripted) post(item outbox.Item) outgoing {
 		item.Names[id] = outbox.Name{Name: name.Name}
 	}
 	out, err := render(item, words{Language: g.language})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	buttons := [][]fields{}
 	for _, row := range out.buttons {
 		var shown []fields

@@ -143,9 +143,7 @@ func TestQuestionsTellPeopleApart(t *testing.T) {
 	item := itemOf(t, n)
 	item.ID, item.Names = 5, map[int64]outbox.Name{1: {Name: "Bob", Mark: "@bob"}, 2: {Name: "Bob", Mark: "@bob_2"}}
 	out, err := render(item, wordsFor("en"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	equal(t, out.buttons[0][0].text+", "+out.buttons[1][0].text, "Bob (@bob), Bob (@bob_2)", "labels")
 	if strings.Contains(out.html, "\n") {
 		t.Errorf("the readings are listed as well: %s", out.html)

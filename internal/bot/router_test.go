@@ -1030,9 +1030,7 @@ func TestCaptions(t *testing.T) {
 		Message json.RawMessage `json:"message"`
 	}
 	w.group.Post(captioned(botsim.Post{From: w.alice}, "/match @bob 3:2"))
-	if err := json.Unmarshal(w.fetch()[0].Raw, &posted); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.fetch()[0].Raw, &posted))
 	edited := strings.Replace(string(posted.Message), `"date"`, fmt.Sprintf(`"edit_date":%d,"date"`, worldTime.Unix()), 1)
 	w.sim.Update(json.RawMessage(`{"edited_message":` + edited + `}`))
 	w.expect("an edited caption", "match Alice@alice#1001 @bob 3:2")

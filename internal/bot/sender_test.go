@@ -285,9 +285,7 @@ func TestNothingListens(t *testing.T) {
 	} {
 		sender := NewSender(newClient(t, address), telegram.Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
 		_, err := sender.Send(testContext(t), hello(t, -100), atOnce)
-		if failure := failureOf(t, err); failure.Kind != outbox.Unreachable {
-			t.Errorf("%s: kind %s: %v", what, failure.Kind, err)
-		}
+		equal(t, failureOf(t, err).Kind, outbox.Unreachable, "%s: failure %v", what, err)
 	}
 }
 

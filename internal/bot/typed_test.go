@@ -232,9 +232,7 @@ func readDiffers(t *testing.T) map[string]string {
 func eachLine(t *testing.T, name string, do func(string)) {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join("testdata", "tables", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for line := range strings.Lines(string(table)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			do(line)
@@ -388,9 +386,7 @@ func (w *typing) enter(s setting) *hall {
 		w.language.Tag(), h.chat)
 	row := w.pool.QueryRow(w.t.Context(),
 		`SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
-	if err := row.Scan(&h.id); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, row.Scan(&h.id))
 	// One match makes players of the whole cast, because a match for each would take most of the
 	// test's time.
 	lines := "/match %0 %1 %2 %3 vs %4 %5 %6 %7 3:1"
@@ -511,9 +507,7 @@ type spoken struct {
 func (h *hall) handle(update, to fields) spoken {
 	h.t.Helper()
 	raw, err := json.Marshal(update)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	if err := h.router.Handle(h.t.Context(), decoded(intake.Update{ID: h.last, Raw: raw, SentAt: h.now})); err != nil {
 		h.t.Fatalf("%s: %v", raw, err)
 	}
@@ -524,9 +518,7 @@ func (h *hall) handle(update, to fields) spoken {
 	s.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (item outbox.Item, err error) {
 		return item, row.Scan(&item.ID, &item.Kind, &item.Payload, &item.ReplyTo)
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	h.meet()
 	for _, item := range s.items {
 		h.seen = item.ID
@@ -536,9 +528,7 @@ func (h *hall) handle(update, to fields) spoken {
 		}
 		zone := ranking.Display{TimeZone: "Europe/Berlin"}.Zone()
 		out, err := render(item, words{Language: h.language, zone: zone})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, err)
 		s.out = append(s.out, out)
 	}
 	return s
@@ -553,21 +543,15 @@ func (h *hall) meet() {
 		WHERE telegram_user_id BETWEEN $1 AND $1 + 99
 		   OR group_id = (SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $2)`,
 		h.accounts, h.chat)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var id int64
 		var name outbox.Name
-		if err := rows.Scan(&id, &name.Name, &name.Mark); err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, rows.Scan(&id, &name.Name, &name.Mark))
 		h.people[id] = name
 	}
-	if err := rows.Err(); err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, rows.Err())
 }
 
 // text returns the whole answer as plain text, with the labels of buttons.
@@ -678,9 +662,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 		if item.Kind != "match_recorded" && item.Kind != "match_fixed" {
 			continue
 		}
-		if err := json.Unmarshal(item.Payload, &card); err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, json.Unmarshal(item.Payload, &card))
 		var r result
 		for side, of := range card.Sides {
 			var names []string
@@ -703,9 +685,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 			FROM matches m JOIN ladders l ON l.id = m.ladder_id
 			WHERE m.group_id = $1 AND m.number = $2 AND undone_at IS NULL`,
 			h.id, card.Number, card.Sides[0].Players[0].Name.Player)
-		if err := row.Scan(&a, &b, &winner, &label, &turns); err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, row.Scan(&a, &b, &winner, &label, &turns))
 		r.ladder = h.labels[label]
 		won := 0
 		if winner != nil {

@@ -157,13 +157,9 @@ func (c *club) press(to fields, out outgoing, data string) answers {
 func (c *club) handle(update fields) (s answers) {
 	c.t.Helper()
 	var before int64
-	if err := c.pool.QueryRow(c.t.Context(), `SELECT coalesce(max(id), 0) FROM outbox`).Scan(&before); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, c.pool.QueryRow(c.t.Context(), `SELECT coalesce(max(id), 0) FROM outbox`).Scan(&before))
 	raw, err := json.Marshal(update)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	if err := c.router.Handle(c.t.Context(), decoded(intake.Update{ID: c.last, Raw: raw, SentAt: c.now})); err != nil {
 		c.t.Fatalf("%s: %v", raw, err)
 	}
@@ -173,9 +169,7 @@ func (c *club) handle(update fields) (s answers) {
 	s.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (item outbox.Item, err error) {
 		return item, row.Scan(&item.ID, &item.Kind, &item.Payload, &item.ReplyTo)
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	for _, item := range slices.Backward(s.items) {
 		if _, label, err := read[struct{}](item); err == nil && label.Name != "" {
 			s.ladder = label.Name
@@ -301,9 +295,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	look := func(s answers) {
 		for _, item := range s.items {
 			out, err := render(item, english)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			add(item.Kind, out, s.to)
 		}
 	}
@@ -329,17 +321,13 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	var zorb ladder.ID
 	row := c.pool.QueryRow(t.Context(),
 		`SELECT o.payload, m.ladder_id FROM outbox o, matches m WHERE o.key = m.idempotency_key AND m.number = 2`)
-	if err := row.Scan(&card, &zorb); err != nil {
-		t.Fatal(err)
-	}
+	must(t, row.Scan(&card, &zorb))
 	card.Undone, card.UndoneBy, card.Changes = true, &ranking.Reporter{}, 1
 	board := stats.Board{RankingPage: stats.RankingPage{Rows: make([]stats.Row, 1), Total: 99}, On: true}
 	for _, n := range []notice.Notice{card, board, ranking.FirstLadderPrompt{Name: "go"},
 		ranking.RenamePrompt{Name: "go"}} {
 		out, err := render(itemOf(t, n), english)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		add(notice.KindOf(n).Name, out.inLadder(zorb), nil)
 	}
 	for len(next) > 0 && len(seen) < 400 {
@@ -356,9 +344,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 		look(got)
 	}
 	prompt, err := render(itemOf(t, ranking.RenamePrompt{Name: "go"}), english)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := payloads(c.press(nil, prompt, prompt.buttons[1][0].data)); !strings.HasPrefix(got, "ladder_list ") {
 		t.Errorf("the canceled new name leads to %s", got)
 	}
