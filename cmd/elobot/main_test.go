@@ -359,9 +359,7 @@ func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted 
 func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	t.Helper()
 	messages, err := group.WaitBot(testContext(t), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return messages
 }
 

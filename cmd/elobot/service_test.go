@@ -47,9 +47,7 @@ func TestService(t *testing.T) {
 	crashed := launch(t, env, "run")
 	crashed.await(t, "msg=ready")
 	// Go's runtime treats SIGQUIT as a crash.
-	if err := crashed.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, crashed.cmd.Process.Signal(syscall.SIGQUIT))
 	if !s.restarts(t, crashed) {
 		t.Errorf("a bot that has crashed with %v is not started again", crashed.cmd.ProcessState)
 	}
