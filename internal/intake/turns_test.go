@@ -44,6 +44,10 @@ func TestFailuresInTurns(t *testing.T) {
 			attempts: "oAoBoAh", letters: ".",
 			want: "0 100 9100 9300 18300 18700 27700 letter 27700 end 27700 given up after 7: this update always fails",
 		},
+		"hangs after a slow failure, each but the first for the whole time": {
+			attempts: "OABA.",
+			want:     "0 2100 9100 18300 27700 end 27700",
+		},
 		"a long outage between": {
 			attempts: "oooaaaaaaaaaaaaoooo", letters: ".",
 			want: "0 100 300 700 800 1000 1400 2200 3200 4200 5200 6200 7200 8200 9200 10200 11000 12000 13000 " +
