@@ -85,17 +85,6 @@ func TestMessageIDsOfChats(t *testing.T) {
 	}
 }
 
-func TestEditWithoutChange(t *testing.T) {
-	t.Parallel()
-	_, bot, group, alice := scene(t)
-	m := group.Say(alice, "/match @bob 3:1")
-	group.Edit(m, "/match @bob 3:1")
-	got := bot.updates(t, fields{})
-	if len(got) != 2 || got[1].Edited["message_id"] != float64(m.ID) || got[1].Edited["text"] != m.Text {
-		t.Errorf("updates = %+v", got)
-	}
-}
-
 func TestButtonPresses(t *testing.T) {
 	t.Parallel()
 	c := newClock()

@@ -322,46 +322,6 @@ func TestUpdatesOfAChatAreDeliveredInOrder(t *testing.T) {
 	must(t, s.WaitConfirmed(testContext(t)))
 }
 
-func TestFailingUpdateBlocksOnlyItsLane(t *testing.T) {
-	t.Parallel()
-	s, bot, group, alice, h := webhookScene(t)
-	other := s.Group("Other", alice)
-	group.Say(alice, "a1")
-	group.Say(alice, "a2")
-	const failures = 4
-	for range failures {
-		a := receive(t, h.arrivals)
-		if a.text() != "a1" {
-			t.Fatalf("delivered %s, want a1 again", a.raw)
-		}
-		a.answer <- 503
-	}
-	a1 := receive(t, h.arrivals)
-	other.Say(alice, "b1")
-	b1 := receive(t, h.arrivals)
-	b1.answer <- 200
-	if a1.text() != "a1" || b1.text() != "b1" {
-		t.Errorf("delivered %s, %s", a1.raw, b1.raw)
-	}
-	if info := bot.webhookInfo(t); info.Failed != "Wrong response from the webhook: 503 Service Unavailable" {
-		t.Errorf("info = %+v", info)
-	}
-	a1.answer <- 200
-	a2 := receive(t, h.arrivals)
-	if a2.text() != "a2" {
-		t.Errorf("got %s after a1", a2.raw)
-	}
-	a2.answer <- 200
-	must(t, s.WaitConfirmed(testContext(t)))
-	var attempts []int
-	for _, d := range s.Deliveries() {
-		if d.ChatID == group.ID() {
-			attempts = append(attempts, d.Attempt)
-		}
-	}
-	equal(t, "attempts", attempts, []int{1, 2, 3, 4, 5, 1})
-}
-
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t)
@@ -425,6 +385,7 @@ func TestFailedDeliveriesAreRetried(t *testing.T) {
 	}{
 		"redirect": {status(307), "Wrong response from the webhook: 307 Temporary Redirect"},
 		"unknown":  {status(401), "Wrong response from the webhook: 401 Unauthorized"},
+		"failure":  {status(503), "Wrong response from the webhook: 503 Service Unavailable"},
 		"cut off":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "Connection closed"},
 	} {
 		t.Run(name, func(t *testing.T) {

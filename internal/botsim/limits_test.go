@@ -7,27 +7,6 @@ import (
 	"elobot/internal/botsim"
 )
 
-// sendText calls sendMessage. An error means that the connection was closed without a response.
-func sendText(t *testing.T, bot *client, chat *botsim.Chat, text string) (reply, error) {
-	t.Helper()
-	return bot.send(testContext(t), "sendMessage", fields{"chat_id": chat.ID(), "text": text})
-}
-
-func TestCutBeforeAndAfterTheEffect(t *testing.T) {
-	t.Parallel()
-	s, bot, group, _ := scene(t)
-	for kind, effect := range map[botsim.FaultKind]int{botsim.CutBefore: 0, botsim.CutAfter: 1} {
-		before := len(group.BotMessages())
-		s.Fault(botsim.Fault{Kind: kind, Times: 1})
-		if r, err := sendText(t, bot, group, "x"); err == nil {
-			t.Errorf("%s: got a response: %+v", kind, r)
-		}
-		if n := len(group.BotMessages()) - before; n != effect {
-			t.Errorf("%s: %d messages, want %d", kind, n, effect)
-		}
-	}
-}
-
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	c := newClock()
@@ -39,9 +18,9 @@ func TestLimits(t *testing.T) {
 	private := s.Private(alice)
 	send := func(chat *botsim.Chat, want int, retryAfter any) {
 		t.Helper()
-		r, err := sendText(t, bot, chat, "x")
-		if err != nil || r.Status != want || r.Parameters["retry_after"] != retryAfter {
-			t.Errorf("response =  %+v, %v; want %d, retry_after %v", r, err, want, retryAfter)
+		r := bot.must(t, "sendMessage", fields{"chat_id": chat.ID(), "text": "x"})
+		if r.Status != want || r.Parameters["retry_after"] != retryAfter {
+			t.Errorf("response = %+v; want %d, retry_after %v", r, want, retryAfter)
 		}
 	}
 	send(group, 200, nil)
