@@ -64,9 +64,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	untouched := contents()
 	adopt(1, 0)
 	adopt(1, 1)
-	if diff := cmp.Diff(untouched, contents()); diff != "" {
-		t.Errorf("the bot itself changes (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "the bot itself changes", untouched, contents())
 
 	adopt(2, 1)
 	others := []string{
@@ -78,9 +76,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		"outbox bot1:m:-5:1 send planned", "outbox bot1:m:-5:1 send dead", "outbox m:-1007:1 send planned 1",
 		"outbox m:-1007:1 edit expired", "outbox c:3 callback_answer expired",
 	}
-	if diff := cmp.Diff(others, contents()); diff != "" {
-		t.Errorf("another bot finds (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "another bot finds", others, contents())
 
 	dbtest.Exec(t, pool, `INSERT INTO handled_commands (key) VALUES ('m:-5:1')`)
 	adopt(1, 2)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
@@ -70,9 +68,7 @@ func TestCheckSchema(t *testing.T) {
 				t.Errorf("%s: %q does not contain %q", tc.name, err, w)
 			}
 		}
-		if diff := cmp.Diff(before, schema(t, pool)); diff != "" {
-			t.Errorf("%s: the database was changed:\n%s", tc.name, diff)
-		}
+		dbtest.Equal(t, tc.name+": the database was changed", before, schema(t, pool))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -519,7 +518,5 @@ func TestEveryIndexIsExplained(t *testing.T) {
 		WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations'`) {
 		there[name] = true
 	}
-	if diff := cmp.Diff(there, explained); diff != "" {
-		t.Errorf("indexes (-in the schema +in migrations/indexes.md):\n%s", diff)
-	}
+	dbtest.Equal(t, "indexes", there, explained)
 }

@@ -14,7 +14,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
@@ -85,9 +84,7 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 	dbtest.Exec(t, pool, "TRUNCATE schema_migrations")
 	dbtest.Migrate(t, pool, migrations.FS)
-	if diff := cmp.Diff(want, schema(t, pool)); diff != "" {
-		t.Errorf("after up, down, up (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "after up, down, up", want, schema(t, pool))
 }
 
 // newStep returns a new database at the newest version, and a function that runs a step of the
@@ -129,9 +126,7 @@ func TestKeysCompareByBytes(t *testing.T) {
 			want = append(want, key+" "+collation)
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, collations()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		dbtest.Equal(t, when, want, collations())
 	}
 	check("after all migrations", "C")
 	for _, step := range []struct{ direction, collation string }{{"down", "default"}, {"up", "C"}} {
@@ -154,14 +149,10 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 		INSERT INTO match_fixes (match_id, old_winner, new_score_a, new_score_b) VALUES (1, 2, 0, 1)`)
 	run("down")
 	got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', number, score_a, score_b) FROM matches ORDER BY number`)
-	if diff := cmp.Diff([]string{"1 3 1", "2 0 0", "3 1 0", "4 0 1"}, got); diff != "" {
-		t.Errorf("the matches (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "the matches", []string{"1 3 1", "2 0 0", "3 1 0", "4 0 1"}, got)
 	got = dbtest.Values[string](t, pool, `
 		SELECT concat_ws(' ', old_score_a, old_score_b, new_score_a, new_score_b) FROM match_fixes`)
-	if diff := cmp.Diff([]string{"1 0 0 1"}, got); diff != "" {
-		t.Errorf("the fixes (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "the fixes", []string{"1 0 0 1"}, got)
 }
 
 // TestNamelessPeople: the up migration renames people named after their own Telegram id to “…”, and
@@ -186,9 +177,7 @@ func TestNamelessPeople(t *testing.T) {
 		want      []string
 	}{{"up", []string{"1, …, …", before[1]}}, {"down", before}} {
 		run(tc.direction)
-		if diff := cmp.Diff(tc.want, names()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.direction, diff)
-		}
+		dbtest.Equal(t, tc.direction, tc.want, names())
 	}
 }
 
@@ -206,9 +195,8 @@ func TestParkedForGood(t *testing.T) {
 	got := dbtest.Values[string](t, pool, `
 		SELECT concat_ws(' ', telegram_chat_id, parked_at IS NOT NULL, parkings, `+postgres.Parked+`)
 		FROM chats c ORDER BY telegram_chat_id`)
-	if diff := cmp.Diff([]string{"1 f 0 f", "2 t 0 f", "3 t 0 t"}, got); diff != "" {
-		t.Errorf("chats that were refused, how often, and that are parked (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "chats that were refused, how often, and that are parked",
+		[]string{"1 f 0 f", "2 t 0 f", "3 t 0 t"}, got)
 }
 
 // TestMigratedHalves: the down migration removes half points from the scores of matches and fixes,
@@ -244,13 +232,9 @@ func TestMigratedHalves(t *testing.T) {
 	}
 	run("down")
 	want := []string{"2 0", "2 1", "3 0 {{11,7},{11,9},{11,5}}", "fix 1 0 2 0", "fix 3 0 2 0"}
-	if diff := cmp.Diff(want, state()); diff != "" {
-		t.Errorf("down (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "down", want, state())
 	run("up")
-	if diff := cmp.Diff(want, state()); diff != "" {
-		t.Errorf("up (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "up", want, state())
 }
 
 // TestWebSalt: the up migration gives each web board that is on a salt of its own, and no salt to
@@ -262,9 +246,7 @@ func TestWebSalt(t *testing.T) {
 	check := func(when, state string, want ...string) {
 		t.Helper()
 		got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', `+state+`) FROM groups ORDER BY id`)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		dbtest.Equal(t, when, want, got)
 	}
 	run("down")
 	dbtest.Exec(t, pool, `
@@ -507,9 +489,8 @@ func TestMigrateUnknownVersion(t *testing.T) {
 			if err := postgres.Migrate(t.Context(), pool, migrations.FS, silent); !errors.Is(err, want) {
 				t.Errorf("version %d: error is %v", version, err)
 			}
-			if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
-				t.Errorf("version %d: the database was changed:\n%s", version, diff)
-			}
+			dbtest.Equal(t, fmt.Sprintf("version %d: the database was changed", version),
+				before, append(schema(t, pool), state(t, pool)))
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -116,14 +115,10 @@ func TestNotify(t *testing.T) {
 	b.AdminsChanged(-1001)
 	a.AdminsChanged(1002)
 	for name, i := range map[string]*instance{"a": a, "b": b} {
-		if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(12), dbtest.Answers(13)}, i.received(t, 2)); diff != "" {
-			t.Errorf("lanes received by %s (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, "lanes received by "+name, []outbox.Lane{dbtest.Chat(12), dbtest.Answers(13)}, i.received(t, 2))
 		chats := []ranking.ExternalChatID{dbtest.Receive(t, i.chats), dbtest.Receive(t, i.chats)}
 		slices.Sort(chats)
-		if diff := cmp.Diff([]ranking.ExternalChatID{-1001, 1002}, chats); diff != "" {
-			t.Errorf("chats received by %s (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, "chats received by "+name, []ranking.ExternalChatID{-1001, 1002}, chats)
 	}
 	dbtest.Exec(t, a.pool, `SELECT pg_notify(channel, payload)
 		FROM unnest('{elobot_outbox,elobot_admins}'::text[]) AS c (channel),

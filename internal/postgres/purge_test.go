@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
@@ -124,9 +123,7 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 	left := dbtest.Values[string](t, pool, `
 		SELECT kind FROM outbox
 		UNION ALL SELECT coalesce(outbox_id, update_id)::text FROM dead_letters ORDER BY 1`)
-	if diff := cmp.Diff([]string{"5", "8", "dead", "sent", "waits"}, left); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "left", []string{"5", "8", "dead", "sent", "waits"}, left)
 	dbtest.Purge(t, pool, 0)
 }
 
@@ -144,9 +141,7 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	dbtest.Purge(t, pool, 1)
 	ended := dbtest.Values[string](t, pool, `
 		SELECT concat_ws(' ', kind, state, last_error) FROM outbox WHERE finished_at IS NOT NULL`)
-	if diff := cmp.Diff([]string{"late expired too late"}, ended); diff != "" {
-		t.Errorf("expired (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "expired", []string{"late expired too late"}, ended)
 	dbtest.Purge(t, pool, 0)
 }
 
@@ -161,9 +156,7 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 	dbtest.Purge(t, w.Pool, 2)
 	before := w.Contents(t)
 	w.Record(t, "m1", dbtest.Alice, dbtest.Bob, 3, 1)
-	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-		t.Errorf("the redelivery changed something:\n%s", diff)
-	}
+	dbtest.Equal(t, "the redelivery changed something", before, w.Contents(t))
 }
 
 // TestPurgerRuns: KeepPurging purges at once, continues after a failure, and returns nil when its

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
@@ -273,9 +272,7 @@ func TestAnotherGame(t *testing.T) {
 			o.kind, o.action, o.reply_to, o.thread_id)
 		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id
 		WHERE m.number = 3`, o.Key, o.SentAt)
-	if diff := cmp.Diff([]string{"3 t bob t match_recorded send 7 8"}, got); diff != "" {
-		t.Errorf("the match (-want +got):\n%s", diff)
-	}
+	equal(t, "the match", []string{"3 t bob t match_recorded send 7 8"}, got)
 	g.mustEnd(t, "answered", false, "cancelled", "answered")
 }
 
@@ -372,9 +369,7 @@ func TestNearUsernameAnswered(t *testing.T) {
 		got := texts(t, g, `
 			SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 			JOIN group_players s ON s.player_id = mp.player_id WHERE m.number = 2`)
-		if diff := cmp.Diff([]string{want}, got); diff != "" {
-			t.Errorf("option %s (-want +got):\n%s", option, diff)
-		}
+		equal(t, fmt.Sprint("option ", option), []string{want}, got)
 	}
 }
 
@@ -400,9 +395,7 @@ func TestAskMatch(t *testing.T) {
 	p.Button, p.SentAt = p.Key, time.Now()
 	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
 	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
-	if diff := cmp.Diff([]string{o.Key, o.Key + "#2"}, keys); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	equal(t, "keys", []string{o.Key, o.Key + "#2"}, keys)
 }
 
 // TestQuestionAfterQuestion: an answer may lead to another question, even if its sender is no
@@ -642,9 +635,7 @@ func (g *game) hasMatches(t *testing.T, want ...string) {
 		           JOIN group_players s ON s.player_id = mp.player_id AND s.season_id = m.season_id WHERE mp.match_id = m.id)
 		       || ' ' || score_a || ':' || score_b
 		FROM matches m ORDER BY number`)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("matches (-want +got):\n%s", diff)
-	}
+	equal(t, "matches", want, got)
 }
 
 // TestOnlyOneMeant: if an unknown name can mean only one player, the question is about that player.
@@ -708,9 +699,7 @@ func TestEarlierNames(t *testing.T) {
 	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
 	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s
 		JOIN players p ON p.id = s.player_id ORDER BY 1`)
-	if diff := cmp.Diff([]string{"Alice alice", "Robert robert"}, got); diff != "" {
-		t.Errorf("the players (-want +got):\n%s", diff)
-	}
+	equal(t, "the players", []string{"Alice alice", "Robert robert"}, got)
 	g.has(t, 2, "matches")
 }
 

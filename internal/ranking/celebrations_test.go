@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
@@ -43,9 +41,7 @@ func celebration(t *testing.T, n ranking.Notice) *ranking.Celebration {
 
 func checkCelebration(t *testing.T, what string, n ranking.Notice, want *ranking.Celebration) {
 	t.Helper()
-	if diff := cmp.Diff(want, celebration(t, n)); diff != "" {
-		t.Errorf("%s: celebrated (-want +got):\n%s", what, diff)
-	}
+	equal(t, what+": celebrated", want, celebration(t, n))
 }
 
 func celebrating(kind ladder.CelebrationKind, number int, names ...string) *ranking.Celebration {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ladder"
@@ -326,9 +325,7 @@ func (t contentionCheck) checkMatches(l *answerLog) {
 	got := rows[stored](t.T, t.g, fmt.Sprintf(`
 		SELECT m.number, m.idempotency_key, `+side+`, `+side+`, m.score_a, m.score_b, m.undone_at IS NOT NULL
 		FROM matches m ORDER BY m.number`, 1, 2))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("matches (-want +got):\n%s", diff)
-	}
+	equal(t, "matches", want, got)
 	if n := t.g.count(t.T, "match_fixes"); n != l.fixed {
 		t.Errorf("%d fixes are stored, %d were answered", n, l.fixed)
 	}
@@ -351,9 +348,7 @@ func (t contentionCheck) checkTable(l *answerLog) {
 		sum += p.Elo
 	}
 	want := plainladder.Play(nil, bouts).Standings
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("standings (-want +got):\n%s", diff)
-	}
+	equal(t, "standings", want, got)
 	if start := 1500 * len(got); sum != start {
 		t.Errorf("the sum of the ratings is %d, want %d", sum, start)
 	}

@@ -3,8 +3,6 @@ package ranking_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
@@ -25,9 +23,7 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 		for _, u := range upsets {
 			got = append(got, u.Upset)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s, the upsets are (-want +got):\n%s", when, diff)
-		}
+		equal(t, when+", the upsets are", want, got)
 	}
 	fix := func(n, a, b int) {
 		t.Helper()

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
@@ -464,9 +463,7 @@ func TestEditToOtherPlayers(t *testing.T) {
 	}).Standings
 	got := g.standingTable(t, club.ID, byName)
 	delete(got, "newcomer")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the standings (-want +got):\n%s", diff)
-	}
+	equal(t, "the standings", want, got)
 }
 
 // TestUnreadableEdit: an unreadable or ambiguous edit of a message that recorded a match gets no

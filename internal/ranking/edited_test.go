@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -60,16 +58,12 @@ func TestEditedCommands(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 7), singles(alice, bob, 3, 0)))
 	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, score_a, score_b, undone_at IS NOT NULL,
 		extract(epoch FROM played_at)::bigint) FROM matches`)
-	if diff := gocmp.Diff([]string{"m:-100:7 3 1 t 1700000002"}, got); diff != "" {
-		t.Errorf("matches (-want +got):\n%s", diff)
-	}
+	equal(t, "matches", []string{"m:-100:7 3 1 t 1700000002"}, got)
 	got = texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome, rate_class) FROM handled_commands
 		WHERE key LIKE '%:-100:7%' ORDER BY key`)
 	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result",
 		"e:-100:7:3 edit answered question", "e:-100:7:7 edit refused question", "m:-100:7 edit recorded result"}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	equal(t, "keys", want, got)
 }
 
 // TestEditedIntoWhatIsAsked: matches that an edit reports have the key of the edited message, even
@@ -91,9 +85,7 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, trigger, outcome) FROM matches
 		JOIN handled_commands ON key = split_part(idempotency_key, '#', 1) WHERE number > 1 ORDER BY number`)
 	want := []string{"m:-100:7 press recorded", "m:-100:8 edit recorded", "m:-100:8#2 edit recorded"}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("matches (-want +got):\n%s", diff)
-	}
+	equal(t, "matches", want, got)
 }
 
 // TestEditsOfOtherCommands: a message leads to at most one command that is not refused.
@@ -122,9 +114,7 @@ func TestEditsOfOtherCommands(t *testing.T) {
 		"m:-100:8 edit undone", "e:-100:8:1 edit refused", "e:-100:8:2 edit undone",
 		"e:-100:9:1 edit answered", "m:-100:9 edit answered", "m:-100:10 edit joined", "e:-100:10:1 edit joined",
 	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	equal(t, "keys", want, got)
 }
 
 // TestEditOfAnUndo: a message that led to an undo prompt cannot become another command.

@@ -3,7 +3,6 @@ package ranking_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/command"
@@ -28,9 +27,7 @@ func TestFixMatch(t *testing.T) {
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		Was: &ranking.OldScore{Score: [2]int{1, 3}}, Changes: 1,
 	}
-	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
-		t.Errorf("the card (-want +got):\n%s", diff)
-	}
+	equal(t, "the card", []ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty(), untagged)
 	// The card shows the winner first, and the score of the next fix is in that order.
 	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}),
 		ranking.Refusal{Code: ranking.SameScore, Number: 1})
@@ -45,9 +42,7 @@ func TestFixMatch(t *testing.T) {
 	type fixed struct{ OldA, OldB, NewA, NewB int }
 	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
 	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("fixes (-want +got):\n%s", diff)
-	}
+	equal(t, "fixes", want, got)
 }
 
 // TestFixWithoutScore: a fix without a score leads to a question that shows the match in the order
@@ -145,9 +140,7 @@ func TestFixLastMatch(t *testing.T) {
 			g.record(t, &tc.reporter, alice, bob, 1, 3)
 			g.fix(t, &tc.sender, last, ladder.Score{A: 2, B: 3})
 			got := rows[ladder.Score](t, g, `SELECT score_a, score_b FROM matches`)
-			if diff := cmp.Diff([]ladder.Score{tc.want}, got); diff != "" {
-				t.Errorf("score (-want +got):\n%s", diff)
-			}
+			equal(t, "score", []ladder.Score{tc.want}, got)
 		})
 	}
 }

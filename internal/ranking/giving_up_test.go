@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/command"
@@ -98,15 +97,11 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 				service = g.Service
 			}
 			ladders := texts(t, g, `SELECT payload -> 'ladder' ->> 'name' FROM outbox WHERE key = $1`, o.Key)
-			if diff := cmp.Diff([]string{tc.ladder}, ladders); diff != "" {
-				t.Errorf("the ladders of the answers (-want +got):\n%s", diff)
-			}
+			equal(t, "the ladders of the answers", []string{tc.ladder}, ladders)
 			g.has(t, 1, fmt.Sprintf("handled_commands WHERE key = '%s' AND outcome = 'refused'", o.Key))
 			g.has(t, 1, "matches")
 			g.has(t, 0, "ladders WHERE k_factor = 24")
-			if diff := cmp.Diff(before, g.standings(t)); diff != "" {
-				t.Errorf("the standings (-want +got):\n%s", diff)
-			}
+			equal(t, "the standings", before, g.standings(t))
 		})
 	}
 }
@@ -197,9 +192,7 @@ func TestAdminsAreAskedOnce(t *testing.T) {
 			service := ranking.NewService(g.conflicting(3), nil, &asked, slog.New(slog.DiscardHandler),
 				ranking.Settings{ResultsPerMinute: -1})
 			must(t, service.Do(t.Context(), o, op))
-			if diff := cmp.Diff(tc.want, asked.asked, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("asked about (-want +got):\n%s", diff)
-			}
+			equal(t, "asked about", tc.want, asked.asked, cmpopts.EquateEmpty())
 			if n := g.answer(t, o.Key, "true"); !tc.isAnswer(n) {
 				t.Errorf("the answer is %+v", n)
 			}

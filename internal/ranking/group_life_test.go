@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -53,9 +51,7 @@ func (g *game) chat(t *testing.T, chat ranking.Chat) chatState {
 
 func (g *game) mustBe(t *testing.T, what string, want chatState) {
 	t.Helper()
-	if diff := cmp.Diff(want, g.chat(t, club)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	equal(t, what, want, g.chat(t, club))
 }
 
 // speaking returns the club as a message from an app in the given language shows it.
@@ -115,9 +111,7 @@ func TestAddedWhereActive(t *testing.T) {
 		g.exec(t, `UPDATE chats SET parked_at = now()`)
 		must(t, g.BotAdded(t.Context(), g.eventOrigin(upgraded, after), greeting{}))
 		want := chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1}
-		if diff := cmp.Diff(want, g.chat(t, upgraded)); diff != "" {
-			t.Errorf("upgraded after %v (-want +got):\n%s", after, diff)
-		}
+		equal(t, fmt.Sprintf("upgraded after %v", after), want, g.chat(t, upgraded))
 		if n := g.count(t, "chats WHERE frozen_until IS NOT NULL"); n != 0 {
 			t.Error("the chat is still frozen")
 		}
@@ -128,9 +122,7 @@ func TestAddedWhereActive(t *testing.T) {
 		must(t, g.BotRemoved(t.Context(), g.eventOrigin(upgraded, 2*time.Hour)))
 		must(t, g.BotAdded(t.Context(), g.eventOrigin(upgraded, 2*time.Hour), greeting{}))
 		want = chatState{Language: "fr", Active: true, Greeted: 7200, Hellos: 3}
-		if diff := cmp.Diff(want, g.chat(t, upgraded)); diff != "" {
-			t.Errorf("removed and added (-want +got):\n%s", diff)
-		}
+		equal(t, "removed and added", want, g.chat(t, upgraded))
 	}
 }
 
@@ -172,9 +164,7 @@ func TestAddedBeforeMove(t *testing.T) {
 		got := outcome{Language: g.chat(t, upgraded).Language, Hellos: g.chat(t, upgraded).Hellos}
 		must(t, g.Do(t.Context(), g.eventOrigin(upgraded, time.Second), ranking.Greet{Greeting: greeting{}}))
 		got.AfterStarted = g.chat(t, upgraded).Hellos
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, name, tc.want, got)
 		if n := g.count(t, "outbox WHERE kind <> 'hello'"); n != answers {
 			t.Errorf("%s: %d of %d answers are left", name, n, answers)
 		}
@@ -275,9 +265,7 @@ func TestBlocked(t *testing.T) {
 		t.Errorf("blocked, the chat is %+v", got)
 	}
 	must(t, g.BotBack(t.Context(), g.eventOrigin(alicePrivate, time.Minute)))
-	if diff := cmp.Diff(chatState{Language: "en", Active: true, Greeted: -1}, g.chat(t, alicePrivate)); diff != "" {
-		t.Errorf("unblocked (-want +got):\n%s", diff)
-	}
+	equal(t, "unblocked", chatState{Language: "en", Active: true, Greeted: -1}, g.chat(t, alicePrivate))
 }
 
 func TestRenamed(t *testing.T) {

@@ -3,8 +3,6 @@ package ranking_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 )
@@ -33,9 +31,7 @@ func TestHalves(t *testing.T) {
 	want := []string{
 		"1001 1001 {{1,0},{0,1},{1000,1000}}", "1002 1000 {{1,0},{1,0},{1000,1000}}", "1002 1000", "2 1 {{1,0},{1000,1000},{1000,1000}}",
 	}
-	if diff := cmp.Diff(want, stored()); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", want, stored())
 	// K is 32, and the factor for a difference of two is 1.5.
 	for number, gain := range map[int]int{2: 24, 3: 24} {
 		card := g.cards(t, number)[0]

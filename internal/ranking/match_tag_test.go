@@ -3,8 +3,6 @@ package ranking_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
@@ -75,9 +73,7 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 			checkNotice(t, g.notice(t, replied.Key), gone)
 		}
 	}
-	if diff := cmp.Diff(before, texts(t, g, contents)); diff != "" {
-		t.Errorf("something has changed:\n%s", diff)
-	}
+	equal(t, "something has changed", before, texts(t, g, contents))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: ranking.Amendment{
 		Match: ranking.MatchRef{Number: 2, Tag: ranking.TagOf("m:2")}, Changes: new(1),
 	}}))

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/command"
@@ -56,15 +55,11 @@ func TestMergePlayers(t *testing.T) {
 	}
 	// Zoe loses to Alice (−16), to Bob (−15) and to Carol (−15)
 	want := []row{{"Alice", 1516, 1, 0}, {"Bob", 1515, 1, 0}, {"Carol", 1515, 1, 0}, {"Zoe", 1454, 0, 3}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the ranking (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]ranking.PlayersMerged{{
+	equal(t, "the ranking", want, got)
+	equal(t, "the notices", []ranking.PlayersMerged{{
 		Username: "zoe", Name: ranking.Name{Name: "Zoe"}, Undone: []int{3},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Zoe", 1500, 1454), change("Bob", 1516, 1515)}},
-	}}, g.merged(t, club.ID), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("the notices (-want +got):\n%s", diff)
-	}
+	}}, g.merged(t, club.ID), cmpopts.EquateEmpty())
 	if notices := g.merged(t, -200); len(notices) > 0 {
 		t.Errorf("a group without changed ratings is notified: %+v", notices)
 	}

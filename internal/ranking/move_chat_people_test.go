@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
@@ -41,13 +39,9 @@ func TestMoveAndPeople(t *testing.T) {
 	}
 	detached := []string{"f 1 0", "f 2 2", "f 26 0", "f unclaimed DAVE 1", "f unclaimed erin 1"}
 	want := append(slices.Clone(detached), "t 1 erin_ 2", "t 2 bob", "t 26 zed", "t unclaimed dave 1", "t unclaimed zed 1")
-	if diff := cmp.Diff(want, people()); diff != "" {
-		t.Errorf("people (-want +got):\n%s", diff)
-	}
+	equal(t, "people", want, people())
 	g.verifyClean(t)
 	u.report(t, u.newer, bob, named("zed"))
 	want = append(detached, "t 1 erin_ 2", "t 2 bob 1", "t 26 zed 2", "t unclaimed dave 1")
-	if diff := cmp.Diff(want, people()); diff != "" {
-		t.Errorf("after a mention, people (-want +got):\n%s", diff)
-	}
+	equal(t, "after a mention, people", want, people())
 }

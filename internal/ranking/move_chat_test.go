@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
@@ -86,9 +84,7 @@ func (u *upgrade) mustBeOne(t *testing.T) {
 	t.Helper()
 	chat := u.chatID(t, u.newer.ID)
 	want := fmt.Sprintf("%d %d supergroup %s {%d}", chat, u.newer.ID, u.newer.Title, u.older.ID)
-	if diff := cmp.Diff([]string{want}, u.chats(t)); diff != "" {
-		t.Errorf("the chats (-want +got):\n%s", diff)
-	}
+	equal(t, "the chats", []string{want}, u.chats(t))
 	type number struct {
 		Number        int
 		Winner, Loser string
@@ -103,15 +99,11 @@ func (u *upgrade) mustBeOne(t *testing.T) {
 		JOIN match_players pa ON pa.match_id = m.id AND pa.side = 1 JOIN players a ON a.id = pa.player_id
 		JOIN match_players pb ON pb.match_id = m.id AND pb.side = 2 JOIN players b ON b.id = pb.player_id
 		WHERE g.chat_id = $1 ORDER BY m.number`, chat)
-	if diff := cmp.Diff(numbers, stored); diff != "" {
-		t.Errorf("the matches (-want +got):\n%s", diff)
-	}
+	equal(t, "the matches", numbers, stored)
 	got := u.standingTable(t, u.newer.ID, byName)
 	maps.DeleteFunc(got, func(_ string, p plainladder.Standing) bool { return p.Played == 0 })
 	table := plainladder.Play(nil, u.before).Standings
-	if diff := cmp.Diff(table, got); diff != "" {
-		t.Errorf("the ranking (-reference +stored):\n%s", diff)
-	}
+	equal(t, "the ranking, as calculated", table, got)
 }
 
 func texts(t *testing.T, g *game, sql string, args ...any) []string {
@@ -177,9 +169,7 @@ func TestMoveInAnyOrder(t *testing.T) {
 			}
 			u.report(t, u.newer, carol, zoe)
 			u.mustBeOne(t)
-			if diff := cmp.Diff(want, u.told(t)); diff != "" {
-				t.Errorf("notices (-want +got):\n%s", diff)
-			}
+			equal(t, "notices", want, u.told(t))
 			if t.Failed() {
 				t.Fatalf("the new chat is %s, and the steps are %v", newChat, order)
 			}
@@ -263,9 +253,7 @@ func TestDetachedGroup(t *testing.T) {
 			want := []ranking.DetachedGroup{
 				{Group: detached, Matches: min(tc.older, tc.newer), Chat: u.newer.ID, Title: u.newer.Title},
 			}
-			if diff := cmp.Diff(want, found); diff != "" {
-				t.Errorf("groups without a chat (-want +got):\n%s", diff)
-			}
+			equal(t, "groups without a chat", want, found)
 			g.exec(t, `UPDATE group_players SET streak = 0`)
 			var differ []ranking.GroupID
 			must(t, ranking.Verify(t.Context(), g.store, u.newer.ID, func(f ranking.Finding) {
@@ -275,9 +263,8 @@ func TestDetachedGroup(t *testing.T) {
 				}
 			}, func(ranking.Progress) {}))
 			slices.Sort(differ)
-			if diff := cmp.Diff([]ranking.GroupID{0, 0, detached, detached}, differ); diff != "" {
-				t.Errorf("groups of the differences, 0 for the one with the chat (-want +got):\n%s", diff)
-			}
+			equal(t, "groups of the differences, 0 for the one with the chat",
+				[]ranking.GroupID{0, 0, detached, detached}, differ)
 		})
 	}
 }
@@ -350,9 +337,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 				SELECT concat_ws(' ', p.display_name, s.name, p.group_id = (SELECT id FROM groups)) FROM players p
 				LEFT JOIN group_players s ON s.player_id = p.id WHERE p.merged_into IS NULL ORDER BY 1`)
 			want := []string{"Alice Alice", "Bob Bob", "Carol Carol", "Zoe Zoe", "dave t", "erin t"}
-			if diff := cmp.Diff(want, people); diff != "" {
-				t.Errorf("people with their standings (-want +got):\n%s", diff)
-			}
+			equal(t, "people with their standings", want, people)
 			g.has(t, 0, "elo_history WHERE superseded_at < 'infinity'")
 			g.has(t, 1, "groups")
 
@@ -403,7 +388,5 @@ func TestLateCommand(t *testing.T) {
 		}
 	}
 	want := []string{fmt.Sprintf("1 %d supergroup New title {%d}", u.newer.ID, u.older.ID)}
-	if diff := cmp.Diff(want, u.chats(t)); diff != "" {
-		t.Errorf("the chats (-want +got):\n%s", diff)
-	}
+	equal(t, "the chats", want, u.chats(t))
 }

@@ -38,16 +38,12 @@ func TestNoScore(t *testing.T) {
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
-	if diff := cmp.Diff([]string{"– – 1", "– – 2", "– – 0"}, g.storedScores(t)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", []string{"– – 1", "– – 2", "– – 0"}, g.storedScores(t))
 	card := ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(0, "Carol", 1500, 1517), side(ladder.NoPoints, "Alice", 1516, 1499)},
 		NewPlayers: []ranking.Name{{Name: "Carol"}},
 	}
-	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 2), cmpopts.EquateEmpty(), untagged); diff != "" {
-		t.Errorf("the card (-want +got):\n%s", diff)
-	}
+	equal(t, "the card", []ranking.MatchRecorded{card}, g.cards(t, 2), cmpopts.EquateEmpty(), untagged)
 	fixed := g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 2}).(ranking.MatchFixed)
 	if want := (ranking.OldScore{Score: [2]int{0, ladder.NoPoints}}); !cmp.Equal(want, fixed.Was) ||
 		fixed.Ratings[0].Before != fixed.Ratings[0].After {
@@ -56,16 +52,12 @@ func TestNoScore(t *testing.T) {
 	checkNotice(t, g.fix(t, &alice, matchNumber(2), ladder.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
 	g.fix(t, &alice, matchNumber(2), ladder.Loss) // in the order of the card: Alice wins now
 	g.fix(t, &bob, matchNumber(3), ladder.Score{A: 1, B: 1})
-	if diff := cmp.Diff([]string{"3 2", "– – 1", "1 1"}, g.storedScores(t)); diff != "" {
-		t.Errorf("after the fixes (-want +got):\n%s", diff)
-	}
+	equal(t, "after the fixes", []string{"3 2", "– – 1", "1 1"}, g.storedScores(t))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(2)}))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(2)}))
 	fixes := texts(t, g, `SELECT concat_ws(' ', coalesce(old_score_a::text, '–'), coalesce(old_winner::text, '–'),
 		coalesce(new_score_a::text, '–'), coalesce(new_winner::text, '–')) FROM match_fixes ORDER BY id`)
-	if diff := cmp.Diff([]string{"– 1 3 –", "– 2 – 1", "– 0 1 –"}, fixes); diff != "" {
-		t.Errorf("the fixes (-want +got):\n%s", diff)
-	}
+	equal(t, "the fixes", []string{"– 1 3 –", "– 2 – 1", "– 0 1 –"}, fixes)
 	g.verifyClean(t)
 }
 
@@ -84,9 +76,7 @@ func TestComplete(t *testing.T) {
 	if fixed.Number != 1 || fixed.Sides[0].Score != 3 || fixed.Sides[0].Players[0].Name.Name != "Alice" {
 		t.Errorf("the match is %+v", fixed)
 	}
-	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", []string{"3 1"}, g.storedScores(t))
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast),
 		ranking.Refusal{Code: ranking.PromptOver})
 	g.mustEnd(t, "after it is complete", false, "answered")
@@ -106,9 +96,7 @@ func TestCompleteLast(t *testing.T) {
 	g.report(t, &alice, 60, without(bob, alice, ladder.Loss))
 	g.report(t, &bob, 120, singles(alice, bob, 3, 1))
 	g.pressWizard(t, &bob, ranking.Complete{})
-	if diff := cmp.Diff([]string{"– – 1", "1 3"}, g.storedScores(t)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", []string{"– – 1", "1 3"}, g.storedScores(t))
 }
 
 // TestScoreOfAnEarlierMatch: if an earlier match has the reported score, the bot asks about that
@@ -203,9 +191,7 @@ func TestMissingScore(t *testing.T) {
 		t.Errorf("the question is %+v", asked)
 	}
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Score{A: 2, B: 0}})
-	if diff := cmp.Diff([]string{"7 5", "– – 2", "2 0"}, g.storedScores(t)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", []string{"7 5", "– – 2", "2 0"}, g.storedScores(t))
 	g.verifyClean(t)
 }
 
@@ -221,9 +207,7 @@ func TestMissingScoreEdited(t *testing.T) {
 	report(o, ranking.Parsed{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(alice, bob)})
 	report(editOf(&alice, o.Key, 1), ranking.Parsed{Reports: []command.Match{singles(alice, bob, 3, 1)}})
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Loss})
-	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", []string{"3 1"}, g.storedScores(t))
 	g.verifyClean(t)
 }
 
@@ -241,17 +225,13 @@ func TestEndedEarly(t *testing.T) {
 		for _, c := range g.cards(t, 1) {
 			games = append(games, c.Games)
 		}
-		if diff := cmp.Diff(want, games[len(games)-len(want):]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		equal(t, when, want, games[len(games)-len(want):])
 	}
 	shown("recorded", "6-4 2-1")
 	g.fix(t, &alice, matchNumber(1), ladder.Loss)
 	shown("the other one has won", "6-4 2-1")
 	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 2, B: 1})
 	shown("with a score", "")
-	if diff := cmp.Diff([]string{"6-4 2-1"}, texts(t, g, `SELECT games FROM matches`)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	equal(t, "stored", []string{"6-4 2-1"}, texts(t, g, `SELECT games FROM matches`))
 	g.verifyClean(t)
 }

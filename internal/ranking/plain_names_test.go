@@ -33,10 +33,8 @@ func TestPlainNames(t *testing.T) {
 	report(o, 3)
 	got := texts(t, g, `SELECT concat_ws(' ', p.display_name, s.played, s.elo) FROM group_players s
 		JOIN players p ON p.id = s.player_id ORDER BY s.id`)
-	if diff := cmp.Diff([]string{"Alice 2 1531", "Bob 2 1500", "ghost 2 1469", "Carol 1 1516", "dave 1 1484"},
-		got); diff != "" {
-		t.Errorf("the ladder (-want +got):\n%s", diff)
-	}
+	equal(t, "the ladder", []string{"Alice 2 1531", "Bob 2 1500", "ghost 2 1469", "Carol 1 1516", "dave 1 1484"},
+		got)
 	g.has(t, 5, "players")
 
 	edit := g.origin(&carol)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
@@ -162,9 +161,7 @@ func TestTeamsToCard(t *testing.T) {
 		FROM matches m JOIN players p ON p.id = m.reported_by JOIN match_players mp ON mp.match_id = m.id
 		JOIN players q ON q.id = mp.player_id
 		WHERE m.number = 4 GROUP BY m.id, p.id`, o.Key)
-	if diff := cmp.Diff([]string{"4 t Zoe 8 10 1Carol 1Zoe 2Alice 2Bob"}, got); diff != "" {
-		t.Errorf("the match (-want +got):\n%s", diff)
-	}
+	equal(t, "the match", []string{"4 t Zoe 8 10 1Carol 1Zoe 2Alice 2Bob"}, got)
 	if n := g.count(t, "players"); n != 4 {
 		t.Errorf("there are %d players", n)
 	}

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
@@ -407,11 +405,9 @@ func TestRedeliveredCommand(t *testing.T) {
 		A: []command.Person{{ID: 31, Name: "Old"}}, B: []command.Person{third}, Scores: []ladder.Score{{A: 3, B: 1}},
 	}))
 	want := []string{"Older was_champ 31", "New champ 32", "Third Champ 33"}
-	if diff := cmp.Diff(want, texts(t, g, `
+	equal(t, "people", want, texts(t, g, `
 		SELECT concat_ws(' ', display_name, username, telegram_user_id) FROM players
-		WHERE telegram_user_id > 30 ORDER BY telegram_user_id`)); diff != "" {
-		t.Errorf("people (-want +got):\n%s", diff)
-	}
+		WHERE telegram_user_id > 30 ORDER BY telegram_user_id`))
 	if got := texts(t, g, `SELECT concat_ws(' ', title, is_active, parked_at IS NOT NULL) FROM chats`); got[0] !=
 		club.Title+" f t" {
 		t.Errorf("the chat is %v", got)

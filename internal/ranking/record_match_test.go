@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
@@ -65,10 +63,8 @@ func TestPast(t *testing.T) {
 	yesterday := singles(alice, bob, 3, 1)
 	yesterday.Past = true
 	must(t, g.RecordMatch(t.Context(), g.origin(&alice), yesterday, singles(alice, carol, 3, 1)))
-	if diff := cmp.Diff([]string{"true", "false"},
-		texts(t, g, `SELECT (payload ? 'past')::text FROM outbox ORDER BY id`)); diff != "" {
-		t.Errorf("cards with the remark (-want +got):\n%s", diff)
-	}
+	equal(t, "cards with the remark", []string{"true", "false"},
+		texts(t, g, `SELECT (payload ? 'past')::text FROM outbox ORDER BY id`))
 }
 
 func TestRedelivery(t *testing.T) {
@@ -130,9 +126,7 @@ func TestKeysOfMatches(t *testing.T) {
 	want := []string{
 		"c:9 press recorded", "e:-100:7:1 edit recorded", "m:-100:7 press recorded", "match m:-100:7", "match m:-100:7#2",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	equal(t, "keys", want, got)
 }
 
 func TestRefusals(t *testing.T) {
@@ -210,17 +204,11 @@ func TestSeveralInOneMessage(t *testing.T) {
 	}
 	const standings = `SELECT concat_ws(' ', name, elo, best_elo, played, won, drawn, lost, streak)
 		FROM group_players ORDER BY name`
-	if diff := cmp.Diff(texts(t, oneByOne, standings), texts(t, g, standings)); diff != "" {
-		t.Errorf("standings (-one by one +in one message):\n%s", diff)
-	}
+	equal(t, "standings, as if reported one by one", texts(t, oneByOne, standings), texts(t, g, standings))
 	const cards = `SELECT (payload - 'tag')::text FROM outbox ORDER BY id`
-	if diff := cmp.Diff(texts(t, oneByOne, cards), texts(t, g, cards)); diff != "" {
-		t.Errorf("cards (-one by one +in one message):\n%s", diff)
-	}
+	equal(t, "cards, as if reported one by one", texts(t, oneByOne, cards), texts(t, g, cards))
 	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
-	if diff := cmp.Diff([]string{"m:-100:7", "m:-100:7#2", "m:-100:7#3"}, keys); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	equal(t, "keys", []string{"m:-100:7", "m:-100:7#2", "m:-100:7#3"}, keys)
 	g.checkBuckets(t, "each match counts", "result=3")
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), reports...))
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:10"), singles(alice, zoe, 3, 1), singles(alice, alice, 3, 1)))
@@ -235,9 +223,7 @@ func TestSeveralOverTheLimit(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), singles(alice, bob, 3, 0)))
 	refused := texts(t, g, `SELECT concat_ws(' ', kind, payload -> 'limit', payload #> '{items,2,score}') FROM outbox`)
-	if diff := cmp.Diff([]string{"not_recorded 2 [3, 0]"}, refused); diff != "" {
-		t.Errorf("the answer (-want +got):\n%s", diff)
-	}
+	equal(t, "the answer", []string{"not_recorded 2 [3, 0]"}, refused)
 	must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1), singles(alice, bob, 3, 2)))
 	g.has(t, 2, "matches")
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
 
@@ -36,13 +35,9 @@ func TestRestoreMatch(t *testing.T) {
 			change("Alice", 1500, 1484), change("Bob", 1484, 1499), change("Carol", 1516, 1517),
 		}},
 	})
-	if diff := cmp.Diff(before, g.standingTable(t, club.ID, byName)); diff != "" {
-		t.Errorf("the standings (-before the undo +restored):\n%s", diff)
-	}
-	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Changes: 2}},
-		g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
-		t.Errorf("the card (-want +got):\n%s", diff)
-	}
+	equal(t, "the standings", before, g.standingTable(t, club.ID, byName))
+	equal(t, "the card", []ranking.MatchRecorded{{Number: 1, Sides: sides, Changes: 2}},
+		g.cards(t, 1), cmpopts.EquateEmpty(), untagged)
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
 	checkNotice(t, g.restore(t, &alice, ranking.Amendment{}), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
 	g.verifyClean(t)
@@ -62,9 +57,7 @@ func TestRestoreMatch(t *testing.T) {
 	want := plainladder.Play(nil, []plainladder.Match{
 		{A: []string{"Alice"}, B: []string{"Bob"}, ScoreA: 3, ScoreB: 1}, {A: []string{"Carol"}, B: []string{"Bob"}, ScoreA: 3},
 	}).Standings
-	if diff := cmp.Diff(want, g.standingTable(t, club.ID, byName)); diff != "" {
-		t.Errorf("the standings (-want +got):\n%s", diff)
-	}
+	equal(t, "the standings", want, g.standingTable(t, club.ID, byName))
 }
 
 // TestWhoMayRestore: within a day, the person who undid a match and admins can restore it. In this
@@ -228,9 +221,7 @@ func TestStalePresses(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before, texts(t, g, contents)); diff != "" {
-		t.Errorf("something has changed:\n%s", diff)
-	}
+	equal(t, "something has changed", before, texts(t, g, contents))
 	changes := 2
 	o := g.origin(&alice)
 	o.Button = o.Key
@@ -275,9 +266,7 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	}
 	got := rows[answers](t, g, `SELECT action, kind, count(*) FROM outbox
 		WHERE action <> 'edit' GROUP BY 1, 2 ORDER BY 1, 2`)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	equal(t, "answers", want, got)
 	for _, want := range []string{
 		`{"code": "undone_already", "number": 1, "minutes": 1440}`, `{"code": "changed_since", "number": 1}`,
 	} {
@@ -321,7 +310,5 @@ func TestRestoreOverTheLimit(t *testing.T) {
 	g.undo(t, &alice, matchNumber(1))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(0)}))
 	const item = `SELECT payload -> 'items' ->> 0 FROM outbox WHERE kind = 'not_recorded'`
-	if diff := cmp.Diff([]string{`{"last": true, "command": "restore"}`}, texts(t, g, item)); diff != "" {
-		t.Errorf("not recorded (-want +got):\n%s", diff)
-	}
+	equal(t, "not recorded", []string{`{"last": true, "command": "restore"}`}, texts(t, g, item))
 }

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
@@ -124,9 +122,7 @@ func TestRetries(t *testing.T) {
 					// The last attempt is the refusal.
 					want = append(slices.Clone(want), try{700 * time.Millisecond, false})
 				}
-				if diff := cmp.Diff(want, tries); diff != "" {
-					t.Errorf("tries (-want +got):\n%s", diff)
-				}
+				equal(t, "tries", want, tries)
 				if len(memory.applied) != 1 || memory.applied[0].Key != "m:1" || (memory.applied[0].Effect == nil) != (lost == 4) {
 					t.Errorf("applied %+v", memory.applied)
 				}
@@ -166,17 +162,13 @@ func TestRecentConflict(t *testing.T) {
 			<-time.After(tc.after)
 			locked = nil
 			must(t, service.RecordMatch(t.Context(), tc.origin, singles(alice, bob, 3, 0)))
-			if diff := cmp.Diff(tc.want, locked); diff != "" {
-				t.Errorf("result %d locked the group (-want +got):\n%s", i+1, diff)
-			}
+			equal(t, fmt.Sprintf("result %d locked the group", i+1), tc.want, locked)
 		}
 		store.left.Store(1)
 		must(t, service.RecordMatch(t.Context(), from(&alice, "m:5"), singles(alice, bob, 3, 0)))
 		locked = nil
 		must(t, service.Do(t.Context(), from(&alice, "m:6"), ranking.Say{Notice: ranking.Refusal{}}))
-		if diff := cmp.Diff([]bool{false}, locked); diff != "" {
-			t.Errorf("an answer locked the group (-want +got):\n%s", diff)
-		}
+		equal(t, "an answer locked the group", []bool{false}, locked)
 		store.left.Store(1)
 		locked = nil
 		// A question does not lock the group, because it may take long.
@@ -184,9 +176,7 @@ func TestRecentConflict(t *testing.T) {
 		store.left.Store(1)
 		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"),
 			ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
-		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
-			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
-		}
+		equal(t, "a question that is tried again locked the group", []bool{false, false, false, false}, locked)
 	})
 }
 
@@ -203,9 +193,7 @@ func TestAnonymousReportLocks(t *testing.T) {
 		o := saying(from(nil, "m:1"), "match", "@ @ 3:0 golf", alice, bob)
 		service := newQuietService(store, slog.DiscardHandler)
 		must(t, service.Do(t.Context(), o, ranking.ReadReport{}))
-		if diff := cmp.Diff([]bool{false, true}, locked); diff != "" {
-			t.Errorf("locked the group (-want +got):\n%s", diff)
-		}
+		equal(t, "locked the group", []bool{false, true}, locked)
 	})
 }
 

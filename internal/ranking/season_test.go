@@ -62,9 +62,7 @@ func (g *game) seasons(t *testing.T) []string {
 
 func (g *game) mustHaveSeasons(t *testing.T, what string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, g.seasons(t)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	equal(t, what, want, g.seasons(t))
 }
 
 // told returns the seasons about whose end a message waits, such as "season:1".
@@ -83,9 +81,7 @@ func TestSeasons(t *testing.T) {
 	}
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
 	g.startSeason(t, 60, "Spring")
-	if diff := cmp.Diff([]string{"season:1"}, g.told(t)); diff != "" {
-		t.Errorf("told at the end (-want +got):\n%s", diff)
-	}
+	equal(t, "told at the end", []string{"season:1"}, g.told(t))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(bob, alice, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 50), singles(alice, bob, 3, 1)))
 	late := g.at(&alice, 55)
@@ -107,9 +103,7 @@ func TestSeasons(t *testing.T) {
 	}
 	g.mustHaveSeasons(t, "undone when it was over", "1 Alice 1531 2–0", "1 Bob 1484 0–1",
 		"1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
-	if diff := cmp.Diff([]string{"season:1"}, g.told(t)); diff != "" {
-		t.Errorf("corrected (-want +got):\n%s", diff)
-	}
+	equal(t, "corrected", []string{"season:1"}, g.told(t))
 	g.verifyClean(t)
 
 	checkNotice(t, g.startSeason(t, 100, ""), ranking.SeasonStarted{Number: 3, Ended: 2})
@@ -144,9 +138,7 @@ func TestSeasons(t *testing.T) {
 		t.Errorf("the chart of Bob: %v (-want +got):\n%s", err, diff)
 	}
 	begun := []stats.SeasonStart{{Number: 2, At: g.at(&alice, 60).SentAt.UTC(), Match: 2}}
-	if diff := cmp.Diff(begun, r.Seasons); diff != "" {
-		t.Errorf("seasons of the chart (-want +got):\n%s", diff)
-	}
+	equal(t, "seasons of the chart", begun, r.Seasons)
 }
 
 // TestSeasonsInASecond: a season lasts at least a second, even if the messenger's clock was set
@@ -313,9 +305,7 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	o = g.at(&alice, 61)
 	must(t, g.Do(t.Context(), o, ranking.MoveMatch{Amendment: matchNumber(1), Name: "padel"}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
-	if diff := cmp.Diff(before, g.seasons(t)); diff != "" {
-		t.Errorf("changed (-want +got):\n%s", diff)
-	}
+	equal(t, "changed", before, g.seasons(t))
 	o = g.at(&alice, 62)
 	must(t, g.Do(asAdmin(t), o, ranking.MoveMatch{Amendment: matchNumber(1), Name: "padel"}))
 	if _, ok := g.notice(t, o.Key).(ranking.MatchMoved); !ok {
@@ -372,9 +362,7 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 		    WHEN t.due_at IS NOT NULL THEN 'waits wrongly' END)
 		FROM seasons s LEFT JOIN timers t ON t.key = 't:season:' || s.ladder_id || ':' || s.id
 		ORDER BY s.ladder_id, s.number`)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	equal(t, what, want, got)
 }
 
 // TestAutomaticSeasons: a season ends with its month. The first message after that starts the next
@@ -384,9 +372,7 @@ func TestAutomaticSeasons(t *testing.T) {
 	g := newGame(t)
 	told := func(what string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, g.told(t), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("told %s (-want +got):\n%s", what, diff)
-		}
+		equal(t, "told "+what, want, g.told(t), cmpopts.EquateEmpty())
 	}
 	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingZone, "Europe/Berlin")
 	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingSeasons, ranking.Monthly)

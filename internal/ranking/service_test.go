@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -68,12 +68,7 @@ func (g *game) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must, equal = dbtest.Must, dbtest.Equal
 
 // has checks the number of rows. The last argument is a table, optionally with a WHERE clause.
 func (g *game) has(t *testing.T, want int, rows string) {
@@ -257,9 +252,7 @@ var untagged = cmpopts.IgnoreTypes(ranking.MatchTag(""))
 
 func checkNotice(t *testing.T, got, want ranking.Notice) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), untagged); diff != "" {
-		t.Errorf("notice (-want +got):\n%s", diff)
-	}
+	equal(t, "notice", want, got, cmpopts.EquateEmpty(), untagged)
 }
 
 type logRecords struct {

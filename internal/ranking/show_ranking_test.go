@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
@@ -151,9 +149,7 @@ func TestRankingOfMany(t *testing.T) {
 		if tc.asker != 0 {
 			asker = &command.Person{ID: tc.asker, Name: fmt.Sprintf("P%d", tc.asker)}
 		}
-		if diff := cmp.Diff(crowdPage(1, tc.asker, tc.own), g.page(t, asker)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, name, crowdPage(1, tc.asker, tc.own), g.page(t, asker))
 	}
 }
 
@@ -164,7 +160,5 @@ func TestRestOfBoard(t *testing.T) {
 	g := newCrowd(t)
 	o := below(78, g.press(&command.Person{ID: 1023, Name: "P1023"}))
 	must(t, g.Do(t.Context(), o, ranking.Ask{Question: stats.RestQuestion{}, Posts: true}))
-	if diff := cmp.Diff(crowdPage(3, 1023, 23), g.answer(t, o.Key, "action = 'send'")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	equal(t, "page", crowdPage(3, 1023, 23), g.answer(t, o.Key, "action = 'send'"))
 }

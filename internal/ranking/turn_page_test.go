@@ -1,10 +1,9 @@
 package ranking_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -59,9 +58,8 @@ func TestTurnRanking(t *testing.T) {
 	}{
 		{1333, 2, 2, 333}, {1333, 34, 34, 333}, {1333, 45, 45, 333}, {1333, 46, 45, 333}, {1333, 1 << 30, 45, 333}, {0, 3, 3, -1}, {77, 3, 3, -1},
 	} {
-		if diff := cmp.Diff(crowdPage(tc.want, tc.asker, tc.own), g.turn(t, &alice, tc.asker, tc.page)); diff != "" {
-			t.Errorf("page %d of %d (-want +got):\n%s", tc.page, tc.asker, diff)
-		}
+		equal(t, fmt.Sprintf("page %d of %d", tc.page, tc.asker),
+			crowdPage(tc.want, tc.asker, tc.own), g.turn(t, &alice, tc.asker, tc.page))
 	}
 	g.exec(t, `UPDATE group_players SET left_at = now() WHERE name > 'P1014'`)
 	if n := g.turn(t, &bob, 1333, 45); n.Page != 2 || len(n.Rows) != 5 || n.Total != 15 ||
@@ -69,10 +67,8 @@ func TestTurnRanking(t *testing.T) {
 		t.Errorf("after many have left: %+v", n)
 	}
 	g.exec(t, `UPDATE group_players SET left_at = now()`)
-	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true,
-		PlaceMatches: 3, HideDays: 60, Unplaced: true}, g.turn(t, &bob, 1333, 2)); diff != "" {
-		t.Errorf("after all have left (-want +got):\n%s", diff)
-	}
+	equal(t, "after all have left", stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true,
+		PlaceMatches: 3, HideDays: 60, Unplaced: true}, g.turn(t, &bob, 1333, 2))
 }
 
 // TestPressesTurnPages: each press is answered and handled once. The newest page for a message
@@ -104,14 +100,10 @@ func TestPressesTurnPages(t *testing.T) {
 	want := []string{
 		"page ranking_page 77 sending 4 t second 10", "page ranking_page 77 planned 5 t page:77 10", "page ranking_page 78 planned 6 t page:78 10",
 	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	equal(t, "pages", want, rows)
 	answers := texts(t, g, `SELECT concat_ws(' ', kind, payload) FROM outbox WHERE action = 'callback_answer'`)
-	if diff := cmp.Diff([]string{"acknowledged {}", "acknowledged {}", "acknowledged {}", "acknowledged {}"},
-		answers); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	equal(t, "answers", []string{"acknowledged {}", "acknowledged {}", "acknowledged {}", "acknowledged {}"},
+		answers)
 	g.has(t, 4, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'")
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
@@ -77,9 +76,7 @@ func (g *game) ratings(t *testing.T) []string {
 
 func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, g.ratings(t)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	equal(t, what, want, g.ratings(t))
 }
 
 // TestAbsentInAllLadders: a person who leaves the group is absent from all its ladders, even from
@@ -311,9 +308,7 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 		}
 	}
 	g.has(t, 1, "seasons WHERE ends_at IS NULL")
-	if diff := cmp.Diff(before, g.standings(t)); diff != "" {
-		t.Errorf("changed (-want +got):\n%s", diff)
-	}
+	equal(t, "changed", before, g.standings(t))
 
 	// A match moves with its group, so its buttons still work.
 	o := below(78, g.at(&alice, 40))

@@ -97,10 +97,8 @@ func TestUndoMatch(t *testing.T) {
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
 	})
-	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice, Changes: 1}},
-		g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
-		t.Errorf("the card (-want +got):\n%s", diff)
-	}
+	equal(t, "the card", []ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice, Changes: 1}},
+		g.cards(t, 1), cmpopts.EquateEmpty(), untagged)
 	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {
 		t.Error("undone_by is not Alice")
 	}
@@ -393,9 +391,7 @@ func TestUndoByButton(t *testing.T) {
 		{bob, "c:2", []row{{"callback_answer", "match_undone", "query c:2", 0}, {"send", "match_undone", "", 7}, {"edit", "match_recorded", "", 0}}},
 		{alice, "c:3", []row{{"callback_answer", "refusal", "query c:3", 0}}},
 	} {
-		if diff := cmp.Diff(step.want, press(step.sender, step.key)); diff != "" {
-			t.Errorf("%s presses (-want +got):\n%s", step.sender.Name, diff)
-		}
+		equal(t, step.sender.Name+" presses", step.want, press(step.sender, step.key))
 	}
 }
 

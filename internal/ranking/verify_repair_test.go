@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ladder"
@@ -80,9 +79,7 @@ func (g *game) mustRepairNothing(t *testing.T, want error) {
 	if repaired, err := repair(t.Context(), g.store); repaired || !errors.Is(err, want) {
 		t.Errorf("repaired %t: %v", repaired, err)
 	}
-	if diff := cmp.Diff(before, g.contents(t)); diff != "" {
-		t.Errorf("something was changed (-before +after):\n%s", diff)
-	}
+	equal(t, "something was changed", before, g.contents(t))
 }
 
 // mustAppend checks that a repair removed no history entry, and that the new ones have the reason
@@ -135,9 +132,7 @@ func TestRepairIsAllOrNothing(t *testing.T) {
 	if repaired, err := repair(t.Context(), g.store); err == nil || repaired {
 		t.Errorf("repaired %t: %v", repaired, err)
 	}
-	if diff := cmp.Diff(before, g.contents(t)); diff != "" {
-		t.Errorf("something was changed (-before +after):\n%s", diff)
-	}
+	equal(t, "something was changed", before, g.contents(t))
 	g.exec(t, "ALTER TABLE group_players DROP CONSTRAINT resist")
 	g.mustRepair(t)
 	g.verifyClean(t)

@@ -45,9 +45,7 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 	for _, f := range verify(t, g.store) {
 		got = append(got, describe(t, f))
 	}
-	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	equal(t, "found", want, got, cmpopts.EquateEmpty())
 }
 
 // TestVerifyAndRepair: every corruption is found, and repaired if possible.
@@ -264,9 +262,7 @@ func TestVerifyProgress(t *testing.T) {
 		err := ranking.Verify(t.Context(), tc.store, 0, func(f ranking.Finding) { t.Errorf("%s: found %+v", name, f) },
 			func(p ranking.Progress) { got = append(got, p) })
 		must(t, err)
-		if diff := gocmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: progress (-want +got):\n%s", name, diff)
-		}
+		equal(t, name+": progress", tc.want, got)
 	}
 }
 

@@ -78,9 +78,7 @@ func TestWizard(t *testing.T) {
 			m.played_at = $2, m.score_a, m.score_b, o.reply_to)
 		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id
 		WHERE m.number = 6`, o.Key, o.SentAt)
-	if diff := cmp.Diff([]string{"6 t alice t 1 3 7"}, got); diff != "" {
-		t.Errorf("the match (-want +got):\n%s", diff)
-	}
+	equal(t, "the match", []string{"6 t alice t 1 3 7"}, got)
 	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 1, 3)), toast),
 		ranking.Refusal{Code: ranking.PromptOver})
 	g.startWizard(t, &alice, nil)
@@ -216,9 +214,7 @@ func TestWizardScores(t *testing.T) {
 	mustOffer := func(when string, opponent command.Person, want [][2]int) {
 		t.Helper()
 		_, asked := g.startWizard(t, &alice, &opponent)
-		if diff := cmp.Diff(slices.Concat(want, end, [][2]int{{-1, 1}}), asked.(ranking.ScorePrompt).Scores); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		equal(t, when, slices.Concat(want, end, [][2]int{{-1, 1}}), asked.(ranking.ScorePrompt).Scores)
 	}
 	mustOffer("before the first match", bob, usual)
 	more := g.answer(t, g.pressWizard(t, &alice, against(0, -1, 1)), page).(ranking.ScorePrompt)

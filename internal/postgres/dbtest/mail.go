@@ -166,9 +166,7 @@ func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	for _, c := range want {
 		expected[c] = true
 	}
-	if diff := cmp.Diff(expected, got); diff != "" {
-		t.Errorf("chats that may send something (-want +got):\n%s", diff)
-	}
+	Equal(t, "chats that may send something", expected, got)
 }
 
 // Row returns a description of a row of the outbox.
@@ -181,18 +179,12 @@ func (m Mail) Row(t *testing.T, id int64) string {
 		FROM outbox WHERE id = $1`, id)
 }
 
-func (m Mail) rows(t *testing.T, columns string) []string {
-	t.Helper()
-	return Values[string](t, m.Pool, `SELECT concat_ws(' ', id, `+columns+`) FROM outbox ORDER BY id`)
-}
-
 // MustHaveRows compares the rows of the outbox with want. Each row is a line with its id and the
 // given SQL expressions, separated by spaces.
 func (m Mail) MustHaveRows(t *testing.T, columns string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, m.rows(t, columns)); diff != "" {
-		t.Errorf("outbox (-want +got):\n%s", diff)
-	}
+	got := Values[string](t, m.Pool, `SELECT concat_ws(' ', id, `+columns+`) FROM outbox ORDER BY id`)
+	Equal(t, "outbox", want, got)
 }
 
 // Mail makes the test the leader, and returns the world's outbox.

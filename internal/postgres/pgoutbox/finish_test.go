@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/notice"
@@ -95,9 +94,7 @@ func TestFinishFailures(t *testing.T) {
 			if kind == outbox.Rejected {
 				want = []string{`notice 1 {"n": 1} why 1 true`}
 			}
-			if diff := cmp.Diff(want, letters, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("dead letters (-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "dead letters", want, letters, cmpopts.EquateEmpty())
 		})
 	}
 }
@@ -295,9 +292,7 @@ func TestFinishTogether(t *testing.T) {
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL`)
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL`)
 			next := m.Take(t, 1)
-			if diff := cmp.Diff(tc.next, dbtest.IDs(next)); diff != "" {
-				t.Errorf("next (-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "next", tc.next, dbtest.IDs(next))
 			for i := range tc.next {
 				if duplicates := next.Items[i].PossibleDuplicates == 1; duplicates != (tc.kind == outbox.Ambiguous) {
 					t.Errorf("next is %+v", next.Items[i])
@@ -319,9 +314,7 @@ func TestMessagesOfMatches(t *testing.T) {
 	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint)
 		FROM match_messages ORDER BY 1`
 	want := []string{"-100 71 1 1 3 print 71", "-100 71 3 3 3 print 71"}
-	if diff := cmp.Diff(want, dbtest.Values[string](t, m.Pool, all)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "messages", want, dbtest.Values[string](t, m.Pool, all))
 }
 
 // TestPossibleDuplicatesAreCounted: a request whose outcome is unknown counts as a possible

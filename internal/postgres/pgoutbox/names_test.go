@@ -56,9 +56,7 @@ func TestNames(t *testing.T) {
 			m := newEmptyMail(t)
 			dbtest.Exec(t, m.Pool, people+tc.sql)
 			dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '`+payload+`')`)
-			if diff := cmp.Diff(tc.want, m.Take(t, 1).Items[0].Names); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "names", tc.want, m.Take(t, 1).Items[0].Names)
 		})
 	}
 }
@@ -96,9 +94,7 @@ func TestNamesWhereverTaken(t *testing.T) {
 		"answer":       {names(m.Turn(t, dbtest.Answers(1)).Message), map[int64]outbox.Name{3: {Name: "carol"}}},
 		"private chat": {names(m.Take(t, 2)), map[int64]outbox.Name{1: {Name: "Alex"}}},
 	} {
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		dbtest.Equal(t, what, tc.want, tc.got)
 	}
 	m.MustAdvance(t, dbtest.Bounds, []outbox.Result{{Message: *edit, Receipt: outbox.Receipt{MessageID: 7}}})
 	addressed := m.Take(t, 1)

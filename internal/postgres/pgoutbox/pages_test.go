@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 )
@@ -30,9 +28,7 @@ func TestPages(t *testing.T) {
 				turn.Message.Target, turn.Message.More))
 		}
 	}
-	if diff := cmp.Diff([]string{"{1 2} page [5] 71 true\n", "{1 0} send [1] 0 true\n"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "turns", []string{"{1 2} page [5] 71 true\n", "{1 0} send [1] 0 true\n"}, got)
 	m.MustHaveRows(t, `concat(state, supersede_key)`,
 		"1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
 }
@@ -85,9 +81,7 @@ func TestNewestPage(t *testing.T) {
 			m.Finish(t, dbtest.Failed(*tried, kind))
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL; UPDATE outbox SET not_before = NULL`)
 			turn := m.Turn(t, dbtest.Pages(1))
-			if diff := cmp.Diff([]int64{2}, dbtest.IDs(turn.Message)); diff != "" {
-				t.Errorf("%+v (-want +got):\n%s", turn, diff)
-			}
+			dbtest.Equal(t, fmt.Sprintf("%+v", turn), []int64{2}, dbtest.IDs(turn.Message))
 			m.MustHaveRows(t, `state`, "1 expired", "2 sending", "3 planned")
 		})
 	}

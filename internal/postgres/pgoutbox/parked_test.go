@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
@@ -240,8 +238,6 @@ func TestWhatIsTriedAfterLong(t *testing.T) {
 	}
 	m.Finish(t, dbtest.SentAs(first, 71))
 	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 22), 72))
-	if diff := cmp.Diff([]string{"20"}, dbtest.Values[string](t, m.Pool, `
-		SELECT count(*)::text FROM match_messages WHERE telegram_message_id = 71`)); diff != "" {
-		t.Errorf("matches that the summary tells of (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "matches that the summary tells of", []string{"20"}, dbtest.Values[string](t, m.Pool, `
+		SELECT count(*)::text FROM match_messages WHERE telegram_message_id = 71`))
 }

@@ -58,9 +58,7 @@ func TestWaiting(t *testing.T) {
 		{Lane: dbtest.Chat(7), To: -700, Purpose: notice.Outcome},
 		{Lane: dbtest.Chat(9), To: -900, Purpose: notice.Outcome},
 	}
-	if diff := cmp.Diff(want, got, about); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "survey", want, got, about)
 	for _, b := range got {
 		if b.Age < 0 || b.Wait < 0 {
 			t.Errorf("negative: %+v", b)
@@ -114,9 +112,7 @@ func TestRecent(t *testing.T) {
 			if tc.sql != "" {
 				dbtest.Exec(t, m.Pool, `UPDATE outbox SET `+tc.sql)
 			}
-			if diff := cmp.Diff(tc.want, m.requests(t), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("chats and minutes (-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "chats and minutes", tc.want, m.requests(t), cmpopts.EquateEmpty())
 		})
 	}
 }
@@ -127,9 +123,7 @@ func TestRecentOfMessages(t *testing.T) {
 	m, message := several(t)
 	must := func(what string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, m.requests(t), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		dbtest.Equal(t, what, want, m.requests(t), cmpopts.EquateEmpty())
 	}
 	must("under way", "1 0")
 	r := dbtest.Failed(message, outbox.Unreachable)
@@ -158,9 +152,7 @@ func TestSurvey(t *testing.T) {
 		dbtest.Must(t, err)
 		return s
 	}
-	if diff := cmp.Diff(outbox.Survey{}, survey(5)); diff != "" {
-		t.Errorf("without requests (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "without requests", outbox.Survey{}, survey(5))
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES
 		    (-300, 'group', now() + interval '1 hour', NULL), (-400, 'group', NULL, now()), (-500, 'group', now(), now()),
@@ -175,13 +167,9 @@ func TestSurvey(t *testing.T) {
 	want := outbox.Survey{
 		Waiting: 6, Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 3}, {Chat: 2, Waiting: 2}}, Dead: 1, LastID: 8,
 	}
-	if diff := cmp.Diff(want, survey(2)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "survey", want, survey(2))
 	want.Largest = append(want.Largest, outbox.ChatBacklog{Chat: 4, Waiting: 1})
-	if diff := cmp.Diff(want, survey(20)); diff != "" {
-		t.Errorf("of all (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "of all", want, survey(20))
 	dbtest.Exec(t, m.Pool, `DELETE FROM outbox WHERE state <> 'planned'`)
 	if got := survey(0); got.LastID != 8 || got.Waiting != 5 || got.Largest != nil {
 		t.Errorf("later: %+v", got)

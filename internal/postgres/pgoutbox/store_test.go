@@ -31,15 +31,11 @@ func TestTake(t *testing.T) {
 		Action: outbox.Send, Purpose: notice.Answer,
 		Items: []outbox.Item{item}, Row: item, More: true,
 	}
-	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "turn", outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1)))
 	// Messages that were taken but not finished come again, as possible duplicates.
 	item.Attempts, item.PossibleDuplicates, item.Repeated = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
-	if diff := cmp.Diff(&want, m.Take(t, 1)); diff != "" {
-		t.Errorf("again (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "again", &want, m.Take(t, 1))
 	m.MustWait(t, 1, 2)
 	two := []outbox.Item{
 		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
@@ -49,9 +45,7 @@ func TestTake(t *testing.T) {
 		Action: outbox.Send, Purpose: notice.Outcome,
 		Items: two, Row: two[0],
 	}
-	if diff := cmp.Diff(private, m.Take(t, 2)); diff != "" {
-		t.Errorf("private (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "private", private, m.Take(t, 2))
 	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1), 101))
 	last := m.MustTake(t, 1, 3)
 	if last.More {
@@ -63,9 +57,7 @@ func TestTake(t *testing.T) {
 	}
 	m.MustWait(t, 2)
 	for _, lane := range []outbox.Lane{dbtest.Chat(1), dbtest.Chat(99), dbtest.Answers(1), dbtest.Answers(2)} {
-		if diff := cmp.Diff(outbox.Turn{Lane: lane}, m.Turn(t, lane)); diff != "" {
-			t.Errorf("empty lanes (-want +got):\n%s", diff)
-		}
+		dbtest.Equal(t, "empty lanes", outbox.Turn{Lane: lane}, m.Turn(t, lane))
 	}
 }
 
@@ -88,9 +80,7 @@ func TestAdvanceInOneGo(t *testing.T) {
 	for _, turn := range turns {
 		got = append(got, dbtest.IDs(turn.Message))
 	}
-	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
-		t.Errorf("second (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "second", [][]int64{nil, {3}, nil, {5}, {4}}, got)
 	if answer := turns[3].Message; answer.Action != outbox.CallbackAnswer || answer.Row.Button != "press" ||
 		answer.ExternalChat != -100 || answer.Lane != dbtest.Answers(1) {
 		t.Errorf("the callback answer is %+v", answer)
@@ -175,9 +165,7 @@ func TestLeaseLost(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, turns, err)
 			}
 		}
-		if diff := cmp.Diff(before, all()); diff != "" {
-			t.Errorf("%s: something was changed:\n%s", name, diff)
-		}
+		dbtest.Equal(t, name+": something was changed", before, all())
 	}
 	dbtest.Exec(t, m.Pool, dbtest.TheLease)
 	// The lease has expired, but no other instance has taken over.

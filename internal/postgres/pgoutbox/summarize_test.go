@@ -160,9 +160,7 @@ func TestSummarize(t *testing.T) {
 				fill(t, m)
 			}
 			got := m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
-			if diff := cmp.Diff(tc.Summarized, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "summarized", tc.Summarized, got)
 			for range 2 { // a lane within its bound stays as it is
 				if got := m.waiting(t); got != tc.want {
 					t.Errorf("then there wait\n%s, want\n%s", got, tc.want)
@@ -364,9 +362,7 @@ func TestWaitingOverfull(t *testing.T) {
 		for _, b := range backlogs {
 			got = append(got, fmt.Sprint(b.Lane.Chat, " ", b.Overfull))
 		}
-		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
-			t.Errorf("%d may wait (-want +got):\n%s", bound, diff)
-		}
+		dbtest.Equal(t, fmt.Sprintf("%d may wait", bound), want, strings.Join(got, ", "))
 	}
 }
 

@@ -62,9 +62,7 @@ func TestTakeTogether(t *testing.T) {
 				}
 				m.Finish(t, dbtest.SentAs(*turn.Message, 7))
 			}
-			if diff := cmp.Diff(tc.want, strings.Join(got, ", ")); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "taken", tc.want, strings.Join(got, ", "))
 		})
 	}
 }
@@ -93,9 +91,7 @@ func TestTakenAgain(t *testing.T) {
 	}
 	want.Items[2].Payload = []byte(`{"number": 3}`)
 	want.Row = want.Items[0]
-	if diff := cmp.Diff(&want, turns[0].Message); diff != "" {
-		t.Errorf("messages of the group (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "messages of the group", &want, turns[0].Message)
 	if batch := dbtest.Value[*int64](t, m.Pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
 		t.Errorf("a single notice is in batch %d", *batch)
 	}
@@ -158,9 +154,7 @@ func TestMovedWhileTaken(t *testing.T) {
 	dbtest.Await(t, m.Pool, dbtest.Blocked)
 	dbtest.Must(t, move.Commit(t.Context()))
 	dbtest.Must(t, dbtest.Receive(t, failed))
-	if diff := cmp.Diff([]outbox.Turn{{Lane: dbtest.Chat(1)}}, dbtest.Receive(t, taken)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "turns", []outbox.Turn{{Lane: dbtest.Chat(1)}}, dbtest.Receive(t, taken))
 	m.MustTake(t, 2, 1, 2, 4)
 	m.MustTake(t, 1, 3)
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 )
@@ -63,9 +61,7 @@ func TestEditOfSeveral(t *testing.T) {
 				if edit == nil || edit.Action != outbox.Edit || edit.Row.ID != 7 {
 					t.Fatalf("took %+v", edit)
 				}
-				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", dbtest.Content(edit))); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				dbtest.Equal(t, "edit", tc.want, fmt.Sprint(edit.Target, ": ", dbtest.Content(edit)))
 				if len(edit.Items) == 4 && (edit.KnownFingerprint != "print 71" || edit.Items[1].Addressee != "Bob") {
 					t.Errorf("the edit is %+v", edit)
 				}
@@ -95,9 +91,7 @@ func TestEditedAsAWhole(t *testing.T) {
 		})
 	}
 	got := dbtest.Values[string](t, m.Pool, `SELECT match_id || ' ' || fingerprint FROM match_messages ORDER BY 1`)
-	if diff := cmp.Diff([]string{"1 edit 1", "3 edit 1", "4 edit 1"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "messages", []string{"1 edit 1", "3 edit 1", "4 edit 1"}, got)
 	m.MustHaveRows(t, `action, state, batch`,
 		"1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
@@ -170,9 +164,7 @@ func TestEnsure(t *testing.T) {
 	m.Finish(t, dbtest.SentAs(last, 99))
 	got := dbtest.Values[string](t, m.Pool, `
 		SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
-	if diff := cmp.Diff([]string{"1 board 72 print 72", "1 other 81 print 81"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "messages", []string{"1 board 72 print 72", "1 other 81 print 81"}, got)
 	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 5 {
 		t.Errorf("%d are sent", n)
 	}
@@ -221,7 +213,5 @@ func TestOnlyBoardsAreRefreshed(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := dbtest.Values[string](t, m.Pool, `SELECT object FROM outbox WHERE action = 'ensure'`)
-	if diff := cmp.Diff([]string{"board:7"}, got); diff != "" {
-		t.Errorf("refreshed (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "refreshed", []string{"board:7"}, got)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -54,9 +53,7 @@ func TestApplyFix(t *testing.T) {
 // mustYield checks that a query returns the texts want.
 func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, sql), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s\n(-want +got):\n%s", sql, diff)
-	}
+	dbtest.Equal(t, sql+"\n", want, dbtest.Values[string](t, w.Pool, sql), cmpopts.EquateEmpty())
 }
 
 const conflict, handled = "conflict", "handled"
@@ -147,9 +144,7 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 				if err := w.Store.Apply(t.Context(), c); !failsWith(err, tc.want) {
 					t.Errorf("error is %v", err)
 				}
-				if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-					t.Errorf("something was written:\n%s", diff)
-				}
+				dbtest.Equal(t, "something was written", before, w.Contents(t))
 				if w.Wakes.Load() != wakes && tc.want != "handled" {
 					t.Error("woken for a commit that did not happen")
 				}
@@ -193,9 +188,7 @@ func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	if err := dbtest.Receive(t, result); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("error is %v, want a conflict", err)
 	}
-	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-		t.Errorf("something was written:\n%s", diff)
-	}
+	dbtest.Equal(t, "something was written", before, w.Contents(t))
 }
 
 // TestForeignWriterInTheMiddle: when a standing changes while the service works on it, the service

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -83,9 +82,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	got := dbtest.Values[string](t, w.Pool, `
 		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, ''))
 		FROM outbox ORDER BY id`)
-	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
-		t.Errorf("outbox (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "outbox", []string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got)
 	if got := w.Wakes.Load(); got != 2+4 { // all lanes for the key that was already there
 		t.Errorf("committed was called %d times", got)
 	}
@@ -194,9 +191,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 					t.Errorf("%s: error is %v", temperature, err)
 				}
 			}
-			if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-				t.Errorf("something was written:\n%s", diff)
-			}
+			dbtest.Equal(t, "something was written", before, w.Contents(t))
 			if w.Wakes.Load() != wakes && !tc.want(ranking.ErrHandled) {
 				t.Error("woken for a commit that did not happen")
 			}

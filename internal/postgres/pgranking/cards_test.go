@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
@@ -44,9 +42,7 @@ func (c cards) outboxRows(t *testing.T) []string {
 
 func (c cards) mustHave(t *testing.T, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, c.outboxRows(t)); diff != "" {
-		t.Errorf("outbox (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "outbox", want, c.outboxRows(t))
 }
 
 // messages lists the messages that show a match.
@@ -103,9 +99,7 @@ func TestCardOnItsWay(t *testing.T) {
 		}
 	}
 	want.Row.ID, edit.Row.Payload, edit.Items[0].Payload = edit.Row.ID, nil, nil
-	if diff := cmp.Diff(&want, edit); diff != "" {
-		t.Errorf("edit (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "edit", &want, edit)
 }
 
 // TestCardThatWasSent: changes to a sent card wait as one edit with the last content. Once that
@@ -293,9 +287,7 @@ func TestCallbackAnswer(t *testing.T) {
 	} {
 		dbtest.Must(t, store.Apply(t.Context(), changes))
 	}
-	if diff := cmp.Diff([]outbox.Lane{dbtest.Answers(1), dbtest.Chat(1), dbtest.Answers(1)}, woken); diff != "" {
-		t.Errorf("woken lanes (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "woken lanes", []outbox.Lane{dbtest.Answers(1), dbtest.Chat(1), dbtest.Answers(1)}, woken)
 	c.mustYield(t, `
 		SELECT concat_ws(' ', action, key, state, kind, purpose,
 		       payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/command"
@@ -63,7 +62,5 @@ func (w *world) checkPeople(t *testing.T, want ...command.Person) {
 		})
 	}
 	slices.SortFunc(got, byPlayer)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "people", want, got, cmpopts.EquateEmpty())
 }

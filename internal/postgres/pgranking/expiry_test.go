@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
@@ -57,10 +55,8 @@ func TestDeadlines(t *testing.T) {
 				states = []string{"sending", "planned"}
 			}
 			c.Turn(t, lane)
-			if diff := cmp.Diff(states,
-				dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
-				t.Errorf("states (-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "states", states,
+				dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`))
 		})
 	}
 }
@@ -89,11 +85,9 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			}
 			got := dbtest.Values[string](t, w.Pool, `
 				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
-			if diff := cmp.Diff([]string{
+			dbtest.Equal(t, "hours to live", []string{
 				"won 21", "answer 21", "callback_answer -3", "refused 21", "future 24",
-			}, got); diff != "" {
-				t.Errorf("hours to live (-want +got):\n%s", diff)
-			}
+			}, got)
 		})
 	}
 }

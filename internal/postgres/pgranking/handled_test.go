@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
@@ -69,11 +67,9 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox`); n != 1 {
 				t.Errorf("%d answers", n)
 			}
-			if diff := cmp.Diff([]outbox.Lane{
+			dbtest.Equal(t, "woken", []outbox.Lane{
 				dbtest.Chat(1), dbtest.Answers(1), dbtest.Pages(1), {Chat: 1, Kind: outbox.Boards},
-			}, woken); diff != "" {
-				t.Errorf("woken (-want +got):\n%s", diff)
-			}
+			}, woken)
 		})
 	}
 }

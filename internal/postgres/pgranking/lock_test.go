@@ -5,8 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
@@ -68,9 +66,7 @@ func TestLockRollsBack(t *testing.T) {
 			}
 			locked.Release(t.Context())
 			locked.Release(t.Context()) // a second time has no effect
-			if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-				t.Errorf("something was written:\n%s", diff)
-			}
+			dbtest.Equal(t, "something was written", before, w.Contents(t))
 			// The lanes of a handled command are woken.
 			if handled := name == "handled" || name == "error ignored"; !handled && w.Wakes.Load() != 0 {
 				t.Error("woken for a commit that did not happen")

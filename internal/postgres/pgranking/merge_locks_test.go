@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
@@ -202,7 +201,5 @@ func (w *world) mustReplay(t *testing.T) {
 	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[season_id, player_id, elo] FROM group_players`) {
 		got[fmt.Sprint(s[0], s[1])] = s[2]
 	}
-	if diff := cmp.Diff(ratings, got); diff != "" {
-		t.Errorf("ratings by ladder and player (-replayed +stored):\n%s", diff)
-	}
+	dbtest.Equal(t, "ratings by ladder and player, as replayed", ratings, got)
 }

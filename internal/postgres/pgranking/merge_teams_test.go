@@ -3,8 +3,6 @@ package pgranking_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
@@ -28,10 +26,8 @@ func TestMergeInTeams(t *testing.T) {
 	record(w, "3", teams{{zoe, alice}, {bob, carol}})
 	record(as, "3", teams{{zoe, alice}, {bob, carol}})
 	w.Answer(t, "m", renamed)
-	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings),
-		dbtest.Values[string](t, w.Pool, standings)); diff != "" {
-		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
-	}
+	dbtest.Equal(t, "standings, as of one player from the beginning", dbtest.Values[string](t, as.Pool, standings),
+		dbtest.Values[string](t, w.Pool, standings))
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, undone_at IS NOT NULL, side, string_agg(display_name, ' ' ORDER BY display_name))
 		FROM matches m JOIN match_players mp ON match_id = m.id JOIN players p ON p.id = player_id

@@ -76,10 +76,8 @@ func TestMerge(t *testing.T) {
 	as.Record(t, "2", alice, bob, 3, 1)
 	as.Record(t, "5", bob, alice, 2, 2)
 	as.recordIn(t, attic, "7", bob, alice, 3, 1)
-	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings),
-		dbtest.Values[string](t, w.Pool, standings)); diff != "" {
-		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
-	}
+	dbtest.Equal(t, "standings, as of one player from the beginning", dbtest.Values[string](t, as.Pool, standings),
+		dbtest.Values[string](t, w.Pool, standings))
 	for name, check := range map[string]struct {
 		sql  string
 		want []string
@@ -119,15 +117,11 @@ func TestMerge(t *testing.T) {
 			WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
 		},
 	} {
-		if diff := cmp.Diff(check.want, dbtest.Values[string](t, w.Pool, check.sql, int64(from), int64(into))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, name, check.want, dbtest.Values[string](t, w.Pool, check.sql, int64(from), int64(into)))
 	}
 	once := w.Contents(t)
 	w.mustNotMerge(t, from, into)
-	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
-		t.Errorf("merging again changes (-once +twice):\n%s", diff)
-	}
+	dbtest.Equal(t, "merging again changes", once, w.Contents(t))
 }
 
 // mustNotMerge checks that two players cannot be locked for a merge.

@@ -32,9 +32,7 @@ func (w *world) chats(t *testing.T) []string {
 
 func (w *world) mustHaveChats(t *testing.T, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, w.chats(t)); diff != "" {
-		t.Errorf("chats (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "chats", want, w.chats(t))
 }
 
 // outbox returns all rows of the outbox with the messages that they reply to.
@@ -70,9 +68,7 @@ func TestMoveRenames(t *testing.T) {
 	w.mustHaveChats(t, "1 -1000100 supergroup Club {-100}", "2 -200 supergroup Annex")
 	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned",
 		"6 1 f planned", "7 1 g expired", "8 1 h expired", "9 2 i planned page:7"}
-	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
-		t.Errorf("outbox (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "outbox", want, w.outbox(t))
 	if got := dbtest.Value[string](t, w.Pool, `
 		SELECT concat_ws(' ', language, frozen_until, parked_at, parked_until, parkings)
 		FROM chats WHERE id = 1`); got != "de 0" {
@@ -89,9 +85,7 @@ func TestMoveRenames(t *testing.T) {
 		delete(kept, table)
 		delete(now, table)
 	}
-	if diff := cmp.Diff(kept, now); diff != "" {
-		t.Errorf("other tables have changed:\n%s", diff)
-	}
+	dbtest.Equal(t, "other tables have changed", kept, now)
 }
 
 // TestMoveJoins: two chats become one. The chat whose group has more matches remains, or else the
@@ -129,9 +123,7 @@ func TestMoveJoins(t *testing.T) {
 			} {
 				want = append(want, fmt.Sprintf("%d %d %s", first+1+i, tc.kept, row))
 			}
-			if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
-				t.Errorf("outbox (-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "outbox", want, w.outbox(t))
 			w.mustYield(t, `
 				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, time_zone,
 				       frozen_until AT TIME ZONE 'UTC', parked_at AT TIME ZONE 'UTC', parked_until AT TIME ZONE 'UTC', parkings)
@@ -151,18 +143,14 @@ func TestMoveJoins(t *testing.T) {
 			for _, table := range []string{
 				"matches", "match_players", "match_messages", "elo_history", "group_players", "players",
 			} {
-				if diff := cmp.Diff(before[table], after[table]); diff != "" {
-					t.Errorf("%s (-before +after):\n%s", table, diff)
-				}
+				dbtest.Equal(t, table, before[table], after[table])
 			}
 			if n := w.Wakes.Load(); n != 1 {
 				t.Errorf("woken %d times", n)
 			}
 			w.mustVerify(t)
 			w.move(t)
-			if diff := cmp.Diff(after, w.Contents(t)); diff != "" {
-				t.Errorf("moving again changes (-before +after):\n%s", diff)
-			}
+			dbtest.Equal(t, "moving again changes", after, w.Contents(t))
 			w.recordIn(t, club, "late", bob, carol, 3, 1)
 			w.mustYield(t, `SELECT concat_ws(' ', group_id, number) FROM matches WHERE idempotency_key = 'late'`,
 				fmt.Sprintf("%d %d", tc.kept, max(tc.older, tc.newer)+1))
@@ -250,9 +238,7 @@ func TestMoveKeepsFormerUsernames(t *testing.T) {
 		w.move(t)
 		got := dbtest.Values[string](t, w.Pool, `
 			SELECT concat_ws(' ', s.username, s.former) FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
-		if diff := cmp.Diff([]string{"alice", "bob {bobby,rob,robert}", "carol"}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, name, []string{"alice", "bob {bobby,rob,robert}", "carol"}, got)
 	}
 }
 
@@ -351,9 +337,7 @@ func TestEarlierIDs(t *testing.T) {
 	}
 	before := w.Contents(t)
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, club, nil))
-	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-		t.Errorf("upserted by the earlier id (-before +after):\n%s", diff)
-	}
+	dbtest.Equal(t, "upserted by the earlier id", before, w.Contents(t))
 	findings := 0
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = elo + 1, best_elo = 2000`)
 	for _, chat := range []ranking.Chat{club, dbtest.Upgraded} {

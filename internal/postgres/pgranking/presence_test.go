@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
@@ -99,9 +97,7 @@ func TestGreetedConcurrently(t *testing.T) {
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
 		}
-		if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
-			t.Errorf("%s (-before +after):\n%s", name, diff)
-		}
+		dbtest.Equal(t, name, before, w.Contents(t))
 	}
 }
 
@@ -157,9 +153,7 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 			    (2, 's:2', 'a', '{}', 'planned', NULL), (2, 's:3', 'a', '{}', 'sending', NULL),
 			    (2, 's:4', 'a', '{}', 'sent', now())`)
 		w.move(t)
-		if diff := cmp.Diff(tc.rows, w.outbox(t)); diff != "" {
-			t.Errorf("%s: outbox (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, name+": outbox", tc.rows, w.outbox(t))
 		w.mustYield(t, presence, tc.wanted)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -42,16 +40,12 @@ func TestRecentUsage(t *testing.T) {
 		dbtest.Must(t, err)
 		return snap.RecentUsage
 	}
-	if diff := cmp.Diff(ranking.RecentUsage{Questions: 3, Results: 3}, ask(1)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "usage", ranking.RecentUsage{Questions: 3, Results: 3}, ask(1))
 	insert(1, "slowed", -59, 59)
 	if got := ask(1).Slowed; got != 2 {
 		t.Errorf("slowed %d times, want 2", got)
 	}
-	if diff := cmp.Diff(ranking.RecentUsage{Results: 1}, ask(-1)); diff != "" {
-		t.Errorf("reads of the chat (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "reads of the chat", ranking.RecentUsage{Results: 1}, ask(-1))
 }
 
 // TestCountingScansNothing: counting scans no table, however much others have sent, or the same

@@ -1,6 +1,7 @@
 package pgranking_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -113,10 +114,8 @@ func TestReadMatchDetails(t *testing.T) {
 		},
 		Ladder: 1, Season: 1, Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Later: 2, SidesSwapped: true,
 	}}
-	if diff := cmp.Diff(want, found,
-		cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
-		t.Errorf("match (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "match", want, found,
+		cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID"))
 	entry := func(before, after, best, streak int) *ladder.Entry {
 		return &ladder.Entry{
 			Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak, LongestBefore: max(0, streak),
@@ -142,16 +141,12 @@ func TestReadMatchDetails(t *testing.T) {
 		}},
 	}
 	ids := cmp.Options{cmpopts.IgnoreFields(ladder.Match{}, "ID"), cmpopts.IgnoreFields(ladder.Entry{}, "ID")}
-	if diff := cmp.Diff(matches, history.Matches, ids); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "history", matches, history.Matches, ids)
 	var names []string
 	for _, s := range history.Standings {
 		names = append(names, s.Name)
 	}
-	if diff := cmp.Diff([]string{"Alice", "Carol", "Bobby"}, names); diff != "" {
-		t.Errorf("standings (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "standings", []string{"Alice", "Carol", "Bobby"}, names)
 }
 
 // TestReadLastCounted: the last match that counts is read in addition to the match that the command
@@ -208,8 +203,6 @@ func TestReadAsked(t *testing.T) {
 	// 0 stands for the admins.
 	for number, want := range map[int][]ladder.PlayerID{1: {}, 2: {0, a, b}} {
 		got := slices.Sorted(maps.Keys(w.matches(t, club, ranking.MatchRef{Number: number}, nil)[0].Asked))
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("match %d (-want +got):\n%s", number, diff)
-		}
+		dbtest.Equal(t, fmt.Sprintf("match %d", number), want, got, cmpopts.EquateEmpty())
 	}
 }

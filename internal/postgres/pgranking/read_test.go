@@ -24,10 +24,8 @@ func TestReadNothingKnown(t *testing.T) {
 		Needs: ranking.Needs{People: []command.Person{alice, {Username: "nobody"}}},
 	})
 	dbtest.Must(t, err)
-	if diff := cmp.Diff(&ranking.Snapshot{Whom: ranking.Whom{People: []ranking.Known{{}, {}}}},
-		got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "snapshot", &ranking.Snapshot{Whom: ranking.Whom{People: []ranking.Known{{}, {}}}},
+		got, cmpopts.EquateEmpty())
 }
 
 // TestReadNewPeople: each unknown person among the first New people of a query gets an id.
@@ -101,9 +99,7 @@ func TestReadKnownChat(t *testing.T) {
 		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Season: 1,
 		Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "snapshot", want, got)
 	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands VALUES ('unused')`)
 	dbtest.Exec(t, w.Pool, `UPDATE ladders 
 		SET start_elo = 1000, place_matches = 10, hide_days = 0, k_factor = 24,
@@ -123,9 +119,7 @@ func TestReadKnownChat(t *testing.T) {
 	}}
 	want.Handled, want.Ladder, want.Ladders = true, first,
 		[]ranking.GroupLadder{{Ladder: first, Default: true}, {Ladder: second}}
-	if diff := cmp.Diff(want, w.Read(t)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "snapshot", want, w.Read(t))
 }
 
 // TestReadOfAnEdit: an edit counts as handled if it was handled before, or if its message was
@@ -181,9 +175,7 @@ func TestReadPeople(t *testing.T) {
 			want := []ranking.Known{
 				{ByID: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")},
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "snapshot", want, got)
 		})
 	}
 }
@@ -207,9 +199,7 @@ func TestReadStandings(t *testing.T) {
 		nil,
 	}
 	for i := range want {
-		if diff := cmp.Diff(want[i], got[i].Standing); diff != "" {
-			t.Errorf("standing %d (-want +got):\n%s", i, diff)
-		}
+		dbtest.Equal(t, fmt.Sprintf("standing %d", i), want[i], got[i].Standing)
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, other, nil))
@@ -233,8 +223,6 @@ func TestReadElsewhere(t *testing.T) {
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: people}})
 		dbtest.Must(t, err)
 		a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
-		if diff := cmp.Diff([]ranking.Known{{}, {}, {}, {ByID: a, Player: a}}, snap.People); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, name, []ranking.Known{{}, {}, {}, {ByID: a, Player: a}}, snap.People)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
@@ -175,16 +173,11 @@ func TestWhatIsKept(t *testing.T) {
 		"topics",
 	}
 	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "prompts", "update_attempts"}
-	if diff := cmp.Diff(wantKept, kept); diff != "" {
-		t.Errorf("tables that are kept (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(wantPurged, purged); diff != "" {
-		t.Errorf("tables that are purged (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "tables that are kept", wantKept, kept)
+	dbtest.Equal(t, "tables that are purged", wantPurged, purged)
 	all := dbtest.Values[string](t, w.Pool, `
 		SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN
 		    ('bot', 'leases', 'schema_migrations') ORDER BY 1`)
-	if diff := cmp.Diff(all, slices.Sorted(slices.Values(slices.Concat(kept, purged)))); diff != "" {
-		t.Errorf("newReferences fills all tables but those of the bot itself (-all +filled):\n%s", diff)
-	}
+	dbtest.Equal(t, "newReferences fills all tables but those of the bot itself",
+		all, slices.Sorted(slices.Values(slices.Concat(kept, purged))))
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
@@ -56,9 +54,7 @@ func TestSeenChat(t *testing.T) {
 		SELECT c.telegram_chat_id || ' ' || c.kind || ' ' || c.title || ' ' || count(g.id) || ' ' || count(l.id)
 		FROM chats c LEFT JOIN groups g ON g.chat_id = c.id LEFT JOIN ladders l ON l.group_id = g.id
 		GROUP BY c.id ORDER BY c.id`)
-	if diff := cmp.Diff([]string{"-100 supergroup Club 2 1 1", "5 private  0 0"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "chats", []string{"-100 supergroup Club 2 1 1", "5 private  0 0"}, got)
 }
 
 // TestNewChat: a read of a new chat returns what a read returns after the chat is stored. A stored
@@ -88,9 +84,7 @@ func TestNewChat(t *testing.T) {
 		want := before
 		want.NewChat, want.NewGroup, want.Chat = false, false, chat
 		want.Chat.Language = ""
-		if diff := cmp.Diff(want, read()); diff != "" {
-			t.Errorf("%s (-read before +read then):\n%s", chat.Title, diff)
-		}
+		dbtest.Equal(t, chat.Title, want, read())
 	}
 }
 
@@ -153,9 +147,7 @@ func TestSeenPeople(t *testing.T) {
 			if tc.err != nil {
 				tc.want = before
 			}
-			if diff := cmp.Diff(tc.want, w.known(t)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "players", tc.want, w.known(t))
 		})
 	}
 }
@@ -170,9 +162,7 @@ func TestSeeingIsIdempotent(t *testing.T) {
 	dbtest.Must(t, w.see(t, change))
 	once := w.Contents(t)
 	dbtest.Must(t, w.see(t, change))
-	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
-		t.Errorf("the second time changes (-once +twice):\n%s", diff)
-	}
+	dbtest.Equal(t, "the second time changes", once, w.Contents(t))
 	if got := w.Read(t, bob).People[0].Standing.Name; got != "Robert" {
 		t.Errorf("the name in the ladder is %q", got)
 	}
@@ -302,9 +292,7 @@ func TestSightings(t *testing.T) {
 				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'),
 				       extract(epoch FROM s.seen_at)::int, nullif(array_to_string(s.former, ' '), ''))
 				FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "players", tc.want, got)
 		})
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -64,9 +62,7 @@ func TestApplySetting(t *testing.T) {
 			if err := w.Store.Apply(t.Context(), change); !errors.Is(err, ranking.ErrConflict) {
 				t.Errorf("error is %v", err)
 			}
-			if diff := cmp.Diff(contents, w.Contents(t)); diff != "" {
-				t.Errorf("something was written:\n%s", diff)
-			}
+			dbtest.Equal(t, "something was written", contents, w.Contents(t))
 		})
 	}
 }

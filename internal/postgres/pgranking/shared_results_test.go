@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
@@ -89,9 +87,7 @@ func TestTogetherAsAlone(t *testing.T) {
 			t.Errorf("there are no %s", name)
 		}
 	}
-	if diff := cmp.Diff(alone, together); diff != "" {
-		t.Errorf("rows (-alone +together):\n%s", diff)
-	}
+	dbtest.Equal(t, "rows, as if written alone", alone, together)
 }
 
 // TestWrittenTogether: results that have to wait are written in one transaction, up to the maximum.
@@ -109,9 +105,7 @@ func TestWrittenTogether(t *testing.T) {
 	}
 	sizes := dbtest.Values[int](t, w.Pool, `
 		SELECT count(*) FROM matches WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1 DESC`)
-	if diff := cmp.Diff([]int{pgranking.MaxTogether, 2}, sizes); diff != "" {
-		t.Errorf("results in one transaction (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "results in one transaction", []int{pgranking.MaxTogether, 2}, sizes)
 }
 
 // TestTogetherOfOneGroup: of several results of one group, only one is written together with
@@ -125,9 +119,7 @@ func TestTogetherOfOneGroup(t *testing.T) {
 			t.Errorf("result %d: %v, want %v", i, err, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"a c"}, w.recorded(t)); diff != "" {
-		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "recorded, by transaction", []string{"a c"}, w.recorded(t))
 }
 
 // TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not
@@ -167,9 +159,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 					t.Errorf("result %d: %v", i, err)
 				}
 			}
-			if diff := cmp.Diff([]string{"k0", "k1", "k3"}, w.recorded(t)); diff != "" {
-				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
-			}
+			dbtest.Equal(t, "recorded, by transaction", []string{"k0", "k1", "k3"}, w.recorded(t))
 			dbtest.Must(t, somebody.Rollback(t.Context()))
 			if err := dbtest.Receive(t, results[2]); !tc.want(err) {
 				t.Errorf("result 2: %v", err)
@@ -224,9 +214,7 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	if err := dbtest.Receive(t, result); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
-		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "recorded, by transaction", []string{"k"}, w.recorded(t))
 }
 
 // TestGivenUpWhileWritten: a caller who gives up while the result is being written with others
@@ -255,9 +243,7 @@ func TestGivenUpWhileWritten(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"given up k"}, w.recorded(t)); diff != "" {
-		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "recorded, by transaction", []string{"given up k"}, w.recorded(t))
 }
 
 // TestTogetherWithPanic: results that make the bot panic when written together are written alone.
@@ -278,9 +264,7 @@ func TestTogetherWithPanic(t *testing.T) {
 			t.Errorf("result %d: %v", i, err)
 		}
 	}
-	if diff := cmp.Diff([]string{"k0", "k1"}, w.recorded(t)); diff != "" {
-		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "recorded, by transaction", []string{"k0", "k1"}, w.recorded(t))
 }
 
 // TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are

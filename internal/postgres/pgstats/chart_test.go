@@ -46,9 +46,7 @@ func TestRatings(t *testing.T) {
 		"nothing": {read(at(4), alice), stats.Ratings{Players: [][]stats.Rating{nil}, Elos: elos(1564)}},
 	} {
 		tc.want.Title = "Club"
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		dbtest.Equal(t, name, tc.want, tc.got)
 	}
 	dbtest.Exec(t, w.Pool, `
 		UPDATE players SET merged_into = $1, telegram_user_id = NULL, username = NULL WHERE id = $2`, bob, nobody)

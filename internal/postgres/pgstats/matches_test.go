@@ -54,17 +54,13 @@ func TestMatchPages(t *testing.T) {
 		t.Fatalf("%+v, %v", group, err)
 	}
 	want := []string{"#4 Alice 1:0 Carol", "#3 Bob 2:2 Carol", "#2 Bob 3:1 Alice undone", "#1 Bob 4:2 Alice was 4:0"}
-	if diff := cmp.Diff(want, describe(group.Rows)); diff != "" {
-		t.Errorf("of the group (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "of the group", want, describe(group.Rows))
 	alice, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Alice"), stats.Paging{})
 	if err != nil || alice.Name.Player != w.ID(t, "Alice") {
 		t.Fatalf("%+v, %v", alice, err)
 	}
 	want = []string{"#4 Alice 1:0 Carol +17", "#2 Bob 3:1 Alice undone", "#1 Bob 4:2 Alice -16 was 4:0"}
-	if diff := cmp.Diff(want, describe(alice.Rows)); diff != "" {
-		t.Errorf("of Alice (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "of Alice", want, describe(alice.Rows))
 	dbtest.Exec(t, w.Pool, `UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`,
 		w.ID(t, "Bob"), w.ID(t, "Carol"))
 	if merged, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/command"
@@ -55,19 +54,13 @@ func TestPlayer(t *testing.T) {
 		Last: []stats.PlayedMatch{last(4, carol), last(3, bob), last(1, bob)}, BestIn: &stats.MatchRef{Number: 4, At: played},
 		Most: &stats.Pairing{With: name(bob), Played: 2, Won: 2},
 	}
-	if diff := cmp.Diff(want, read(alice)); diff != "" {
-		t.Errorf("a player (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(stats.PlayerStanding{}, read(zoe)); diff != "" {
-		t.Errorf("somebody who does not play (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "a player", want, read(alice))
+	dbtest.Equal(t, "somebody who does not play", stats.PlayerStanding{}, read(zoe))
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET start_elo = 1564 WHERE player_id = $1`, alice)
 	want.BestIn = nil // the best rating predates every match
 	dbtest.Exec(t, w.Pool, `
 		UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`, alice, zoe)
-	if diff := cmp.Diff(want, read(zoe)); diff != "" {
-		t.Errorf("of an old button (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "of an old button", want, read(zoe))
 }
 
 // TestPlaces: newcomers, players who have left, and inactive players have no place. Equal ratings
@@ -127,20 +120,14 @@ func TestHeadToHead(t *testing.T) {
 		A: name(alice), B: name(bob), Won: 2, For: 6, Against: 2, Gained: 32, Ratings: [2]int{1564, 1452},
 		Last: []stats.PlayedMatch{last(3, 3, 1, 16), last(1, 3, 1, 16)},
 	}
-	if diff := cmp.Diff(want, read(alice, bob)); diff != "" {
-		t.Errorf("Alice against Bob (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "Alice against Bob", want, read(alice, bob))
 	want = stats.HeadToHead{
 		A: name(bob), B: name(alice), Lost: 2, For: 2, Against: 6, Gained: -32, Ratings: [2]int{1452, 1564},
 		Last: []stats.PlayedMatch{last(3, 1, 3, -16), last(1, 1, 3, -16)},
 	}
-	if diff := cmp.Diff(want, read(bob, alice)); diff != "" {
-		t.Errorf("Bob against Alice (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "Bob against Alice", want, read(bob, alice))
 	want = stats.HeadToHead{A: name(bob), B: name(carol), Ratings: [2]int{1452, 1484}}
-	if diff := cmp.Diff(want, read(bob, carol), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("those who have never met (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "those who have never met", want, read(bob, carol), cmpopts.EquateEmpty())
 	if n := read(alice, w.ID(t, "Zoe")); n.Stranger.Player != w.ID(t, "Zoe") {
 		t.Errorf("somebody who does not play: %+v", n)
 	}
@@ -177,9 +164,7 @@ func TestRecords(t *testing.T) {
 	want := stats.Records{
 		Streak: record(alice, 4, 4), Rating: record(alice, 1564, 4), Played: &stats.Record{Name: name(alice), Value: 4},
 	}
-	if diff := cmp.Diff(want, read()); diff != "" {
-		t.Errorf("of all time (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "of all time", want, read())
 	// Of equal upsets, the first match has the record. Carol has won it with Bob.
 	dbtest.Exec(t, w.Pool, `
 		UPDATE matches SET upset = CASE number WHEN 1 THEN 100 ELSE 120 END, score_a = 0 WHERE number <> 2`)
@@ -188,9 +173,7 @@ func TestRecords(t *testing.T) {
 	want.Streak, want.Upset = nil, &stats.UpsetBy{Name: name(min(bob, carol)), Upset: stats.Upset{
 		MatchRef: stats.MatchRef{Number: 3, At: played}, By: 120, Beaten: []ranking.Name{name(alice)},
 	}}
-	if diff := cmp.Diff(want, read()); diff != "" {
-		t.Errorf("with upsets (-want +got):\n%s", diff)
-	}
+	dbtest.Equal(t, "with upsets", want, read())
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET start_elo = best_elo`)
 	if n := read(); n.Rating != nil {
 		t.Errorf("the rating with which somebody began is a record: %+v", n.Rating)
