@@ -299,8 +299,8 @@ func (t contentionCheck) checkKeys() {
 		want = append(want, o.key())
 	}
 	slices.Sort(want)
-	got := rows[struct{ Key string }](t.T, t.g, `SELECT key FROM handled_commands ORDER BY key COLLATE "C"`)
-	if !slices.EqualFunc(got, want, func(g struct{ Key string }, w string) bool { return g.Key == w }) {
+	got := texts(t.T, t.g, `SELECT key FROM handled_commands ORDER BY key COLLATE "C"`)
+	if !slices.Equal(got, want) {
 		t.Errorf("%d keys of handled commands, want %d", len(got), len(want))
 	}
 }

@@ -18,11 +18,7 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	g.setRules(t, rules)
 	check := func(when string, want ...int) {
 		t.Helper()
-		upsets := rows[struct{ Upset int }](t, g, `SELECT coalesce(upset, 0) FROM matches ORDER BY number`)
-		var got []int
-		for _, u := range upsets {
-			got = append(got, u.Upset)
-		}
+		got := rows1[int](t, g, `SELECT coalesce(upset, 0) FROM matches ORDER BY number`)
 		equal(t, when+", the upsets are", want, got)
 	}
 	fix := func(n, a, b int) {
@@ -56,7 +52,7 @@ func TestLongestStreakIsReplayed(t *testing.T) {
 	g := newGame(t)
 	check := func(when string, want int) {
 		t.Helper()
-		got := rows[struct{ Longest int }](t, g, `SELECT longest_streak FROM group_players WHERE name = 'Alice'`)[0].Longest
+		got := rows1[int](t, g, `SELECT longest_streak FROM group_players WHERE name = 'Alice'`)[0]
 		if got != want {
 			t.Errorf("%s, the longest streak is %d, want %d", when, got, want)
 		}

@@ -22,11 +22,7 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match)
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
 	o.Message = key
 	must(t, g.RecordMatch(t.Context(), o, r))
-	var offers []ranking.FixOffer
-	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox
-		WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
-		offers = append(offers, decode[ranking.FixOffer](t, g, []byte(payload)).(ranking.FixOffer))
-	}
+	offers := notices[ranking.FixOffer](t, g, `kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key)
 	after := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
 	switch {
 	case len(offers) == 0 && before == after:

@@ -335,10 +335,9 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	if got := g.settings(t); got != want {
 		t.Errorf("the settings are %+v, want %+v", got, want)
 	}
-	pages := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page' ORDER BY id`)
-	last := decode[ranking.SettingsPage](t, g, []byte(pages[len(pages)-1])).(ranking.SettingsPage)
-	if last.GroupSettings != want {
-		t.Errorf("the last page shows %+v, want %+v", last.GroupSettings, want)
+	pages := notices[ranking.SettingsPage](t, g, `action = 'page'`)
+	if last := pages[len(pages)-1].GroupSettings; last != want {
+		t.Errorf("the last page shows %+v, want %+v", last, want)
 	}
 	g.has(t, len(choices), "outbox WHERE kind = 'setting_changed'")
 }

@@ -83,10 +83,10 @@ func (c *modelGroup) anyLadder(rt *rapid.T, label string) *modelLadder {
 
 // readLadders reads the ids of the model's ladders from the database.
 func (c *modelGroup) readLadders() {
-	for i, id := range rows[struct{ ID int64 }](c.t, c.game, `
+	for i, id := range rows1[int64](c.t, c.game, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE `+laddersOf+` ORDER BY l.id`, c.chat) {
-		c.ladders[i].id = id.ID
+		c.ladders[i].id = id
 	}
 }
 

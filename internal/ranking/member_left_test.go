@@ -39,8 +39,10 @@ func TestMemberLeft(t *testing.T) {
 	g.record(t, &alice, alice, carol, 3, 1)
 	g.record(t, &alice, carol, bob, 3, 1)
 	g.mustRank(t, "at first", "Alice Carol Bob")
-	before := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text
-		FROM group_players s ORDER BY id`)
+	standings := func() []string {
+		return texts(t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
+	}
+	before := standings()
 
 	g.memberLeft(t, alice, -time.Second)
 	g.mustRank(t, "Alice left before the last match", "Alice Carol Bob")
@@ -51,20 +53,11 @@ func TestMemberLeft(t *testing.T) {
 		t.Errorf("Alice gets %+v", page)
 	}
 	g.memberLeft(t, alice, time.Hour) // a second update about the same departure
-	if n := len(rows[struct{ N string }](t, g, `SELECT name FROM group_players
-		WHERE left_at = to_timestamp(1700000060)`)); n != 1 {
-		t.Errorf("%d players have the time at which Alice left, want 1", n)
-	}
+	g.has(t, 1, "group_players WHERE left_at = to_timestamp(1700000060)")
 	g.memberLeft(t, zoe, time.Minute)
 	g.memberLeft(t, command.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
 	g.has(t, 3, "players")
-	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text
-		FROM group_players s ORDER BY id`)
-	for i := range before {
-		if before[i] != after[i] {
-			t.Errorf("standing was %s, is %s", before[i], after[i])
-		}
-	}
+	equal(t, "standings", before, standings())
 	g.verifyClean(t)
 
 	join := g.origin(&alice)
@@ -97,10 +90,7 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: admin}))
 	g.mustRank(t, "a match of theirs is undone", "Bob")
-	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players
-		WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
-		t.Errorf("the players who left are %v, want 2", got)
-	}
+	g.has(t, 2, "group_players WHERE left_at = to_timestamp(1700000060)")
 	admin.Match.Number = 2
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: admin, Scores: []ladder.Score{{A: 1, B: 3}}}))
 	g.mustRank(t, "another one is fixed", "Bob")

@@ -15,17 +15,8 @@ import (
 // merged returns the notices of merges in a chat.
 func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.PlayersMerged {
 	t.Helper()
-	var all []ranking.PlayersMerged
-	for _, r := range rows[struct{ Payload []byte }](t, g, `
-		SELECT o.payload FROM outbox o JOIN chats c ON c.id = o.chat_id
-		WHERE o.kind = 'players_merged' AND c.telegram_chat_id = $1`, int64(chat)) {
-		n, ok := decode[ranking.PlayersMerged](t, g, r.Payload).(ranking.PlayersMerged)
-		if !ok {
-			t.Fatal("not a PlayersMerged")
-		}
-		all = append(all, n)
-	}
-	return all
+	return notices[ranking.PlayersMerged](t, g, `
+		kind = 'players_merged' AND chat_id = (SELECT id FROM chats WHERE telegram_chat_id = $1)`, int64(chat))
 }
 
 // TestMergePlayers: once Zoe's account shows the username under which others mentioned her, the two

@@ -108,19 +108,13 @@ func (u *upgrade) mustBeOne(t *testing.T) {
 
 func texts(t *testing.T, g *game, sql string, args ...any) []string {
 	t.Helper()
-	type text struct{ Text string }
-	var all []string
-	for _, r := range rows[text](t, g, sql, args...) {
-		all = append(all, r.Text)
-	}
-	return all
+	return rows1[string](t, g, sql, args...)
 }
 
 // chatID returns the id that the store has given to a chat.
-func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.ChatID) {
+func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) ranking.ChatID {
 	t.Helper()
-	must(t, g.pool.QueryRow(t.Context(), `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat).Scan(&id))
-	return id
+	return rows1[ranking.ChatID](t, g, `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat)[0]
 }
 
 // permutations returns all distinct permutations of words.
@@ -200,13 +194,7 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 // told returns the chat's notices about detached groups.
 func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	t.Helper()
-	var all []ranking.GroupDetached
-	for _, payload := range texts(t, u.game, `
-		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'group_detached'
-		ORDER BY id`, u.chatID(t, u.newer.ID)) {
-		all = append(all, decode[ranking.GroupDetached](t, u.game, []byte(payload)).(ranking.GroupDetached))
-	}
-	return all
+	return notices[ranking.GroupDetached](t, u.game, `chat_id = $1 AND kind = 'group_detached'`, u.chatID(t, u.newer.ID))
 }
 
 // TestDetachedGroup: of two groups with matches, the one with fewer matches is detached. The log

@@ -10,12 +10,12 @@ import (
 // callbackAnswer returns the refusal with which a button press was answered.
 func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
-	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'callback_answer'
-		AND kind = 'refusal' AND callback_query_id = $1`, o.Button)
+	all := notices[ranking.Refusal](t, g, `
+		action = 'callback_answer' AND kind = 'refusal' AND callback_query_id = $1`, o.Button)
 	if len(all) != 1 {
 		t.Fatalf("button press %s is answered %d times", o.Button, len(all))
 	}
-	return decode[ranking.Refusal](t, g, []byte(all[0]))
+	return all[0]
 }
 
 // TestPressLimit: each person has 60 presses a minute that change nothing, in all groups together.

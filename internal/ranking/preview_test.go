@@ -59,14 +59,10 @@ func TestOddsComeTrue(t *testing.T) {
 				}
 			}
 		}
-		type change struct{ Change int }
-		var got []int
-		for _, c := range rows[change](t, g, `SELECT h.elo_after - h.elo_before
+		got := rows1[int](t, g, `SELECT h.elo_after - h.elo_before
 			FROM elo_history h JOIN matches m ON m.id = h.match_id
 			JOIN match_players mp ON mp.match_id = m.id AND mp.player_id = h.player_id
-			WHERE m.idempotency_key = $1 ORDER BY mp.place`, o.Key) {
-			got = append(got, c.Change)
-		}
+			WHERE m.idempotency_key = $1 ORDER BY mp.place`, o.Key)
 		if !slices.Equal(got, want) {
 			rt.Fatalf("%+v: the ratings changed by %v, and the answer said %v", score, got, want)
 		}

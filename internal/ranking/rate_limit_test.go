@@ -180,13 +180,9 @@ func TestBacklogIsNotLimited(t *testing.T) {
 }
 
 // notRecorded returns the NotRecorded notices in the outbox that an SQL condition selects.
-func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorded) {
+func (g *game) notRecorded(t *testing.T, where string) []ranking.NotRecorded {
 	t.Helper()
-	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox
-		WHERE kind = 'not_recorded' AND `+where+` ORDER BY id`) {
-		all = append(all, decode[ranking.NotRecorded](t, g, []byte(payload)).(ranking.NotRecorded))
-	}
-	return all
+	return notices[ranking.NotRecorded](t, g, `kind = 'not_recorded' AND `+where)
 }
 
 func name(s string) ranking.Name { return ranking.Name{Name: s} }

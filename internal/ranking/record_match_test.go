@@ -45,14 +45,7 @@ func TestRecordMatch(t *testing.T) {
 	want := []standing{
 		{"Alice", 1501, 1501, 2, 1, 0, 1, 1}, {"Bob", 1483, 1516, 4, 1, 1, 2, -1}, {"David", 1516, 1516, 2, 1, 1, 0, 1},
 	}
-	if len(got) != len(want) {
-		t.Fatalf("standings are %+v", got)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("standing is %+v, want %+v", got[i], want[i])
-		}
-	}
+	equal(t, "standings", want, got)
 }
 
 // TestPast: if a match was played on another day, its card remarks that it counts from its report

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -14,10 +15,10 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/notice"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 var (
@@ -48,9 +49,7 @@ func from(sender *command.Person, key string) ranking.Origin {
 
 func (g *game) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
-	if _, err := g.pool.Exec(t.Context(), sql, args...); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
+	dbtest.Exec(t, g.pool, sql, args...)
 }
 
 func rows[T any](t *testing.T, g *game, sql string, args ...any) []T {
@@ -62,10 +61,9 @@ func rows[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return all
 }
 
-func (g *game) count(t *testing.T, table string) (n int) {
+func (g *game) count(t *testing.T, table string) int {
 	t.Helper()
-	must(t, g.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
-	return n
+	return dbtest.Value[int](t, g.pool, "SELECT count(*) FROM "+table)
 }
 
 var must, equal = dbtest.Must, dbtest.Equal
@@ -125,105 +123,35 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	if err != nil {
 		t.Fatalf("no answer was committed with the key %s: %v", key, err)
 	}
-	switch kind {
-	case "match_recorded":
-		return decode[ranking.MatchRecorded](t, g, payload)
-	case "ranking_page":
-		return decode[stats.RankingPage](t, g, payload)
-	case "month_ranking":
-		return decode[stats.Gains](t, g, payload)
-	case "match_page":
-		return decode[stats.MatchPage](t, g, payload)
-	case "settings":
-		return decode[ranking.SettingsPage](t, g, payload)
-	case "setting_changed":
-		return decode[ranking.SettingChanged](t, g, payload)
-	case "joined":
-		return decode[ranking.Joined](t, g, payload)
-	case "refusal":
-		return decode[ranking.Refusal](t, g, payload)
-	case "acknowledged":
-		return decode[ranking.Acknowledged](t, g, payload)
-	case "season_prompt":
-		return decode[ranking.SeasonPrompt](t, g, payload)
-	case "season_started":
-		return decode[ranking.SeasonStarted](t, g, payload)
-	case "season_table":
-		return decode[stats.SeasonTable](t, g, payload)
-	case "odds":
-		return decode[stats.Odds](t, g, payload)
-	case "teams":
-		return decode[stats.Teams](t, g, payload)
-	case "my_standing":
-		return decode[stats.PlayerStanding](t, g, payload)
-	case "head_to_head":
-		return decode[stats.HeadToHead](t, g, payload)
-	case "chart":
-		return decode[stats.Chart](t, g, payload)
-	case "records":
-		return decode[stats.Records](t, g, payload)
-	case "who_meant":
-		return decode[stats.WhoMeant](t, g, payload)
-	case "wrong_form":
-		return decode[ranking.WrongForm](t, g, payload)
-	case "unclear_people":
-		return decode[stats.UnclearPeople](t, g, payload)
-	case "my_standings":
-		return decode[stats.MyStandings](t, g, payload)
-	case "match_undone":
-		return decode[ranking.MatchUndone](t, g, payload)
-	case "match_restored":
-		return decode[ranking.MatchRestored](t, g, payload)
-	case "undo_prompt":
-		return decode[ranking.UndoPrompt](t, g, payload)
-	case "which_prompt":
-		return decode[ranking.WhichPrompt](t, g, payload)
-	case "undo_dropped":
-		return decode[ranking.UndoDropped](t, g, payload)
-	case "opponent_prompt":
-		return decode[ranking.OpponentPrompt](t, g, payload)
-	case "name_prompt":
-		return decode[ranking.NamePrompt](t, g, payload)
-	case "score_prompt":
-		return decode[ranking.ScorePrompt](t, g, payload)
-	case "report_prompt":
-		return decode[ranking.ReportPrompt](t, g, payload)
-	case "report_chosen":
-		return decode[ranking.ReportChosen](t, g, payload)
-	case "report_dropped":
-		return decode[ranking.ReportDropped](t, g, payload)
-	case "match_fixed":
-		return decode[ranking.MatchFixed](t, g, payload)
-	case "ladder_list":
-		return decode[ranking.LadderList](t, g, payload)
-	case "ladder_changed":
-		return decode[ranking.LadderChanged](t, g, payload)
-	case "rename_prompt":
-		return decode[ranking.RenamePrompt](t, g, payload)
-	case "first_ladder_prompt":
-		return decode[ranking.FirstLadderPrompt](t, g, payload)
-	case "match_moved":
-		return decode[ranking.MatchMoved](t, g, payload)
-	case "fix_prompt":
-		return decode[ranking.FixPrompt](t, g, payload)
-	case "winner_offer":
-		return decode[ranking.WinnerOffer](t, g, payload)
+	if notice.Type(kind) == nil {
+		t.Fatalf("unknown kind of notice %q", kind)
 	}
-	t.Fatalf("unknown kind of notice %q", kind)
-	return nil
+	n := reflect.New(notice.Type(kind))
+	g.decode(t, payload, n.Interface())
+	return n.Elem().Interface()
+}
+
+// notices returns the stored notices that meet an SQL condition, oldest first.
+func notices[T ranking.Notice](t *testing.T, g *game, which string, args ...any) []T {
+	t.Helper()
+	var all []T
+	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE `+which+` ORDER BY id`, args...) {
+		var n T
+		g.decode(t, []byte(payload), &n)
+		all = append(all, n)
+	}
+	return all
 }
 
 // decode decodes a stored notice, with the names of its players in the group.
-func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Notice {
+func (g *game) decode(t *testing.T, payload []byte, n any) {
 	t.Helper()
 	var fields map[string]any
 	must(t, json.Unmarshal(payload, &fields))
 	g.namePlayers(t, fields)
 	named, err := json.Marshal(fields)
 	must(t, err)
-	var n T
-	must(t, json.Unmarshal(named, &n))
-	return n
+	must(t, json.Unmarshal(named, n))
 }
 
 // namePlayers replaces the ids of players with their names, at any depth.

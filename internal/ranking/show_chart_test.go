@@ -15,16 +15,9 @@ import (
 // charted returns a chart of the named players.
 func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	t.Helper()
-	n := stats.Chart{Period: stats.Month}
-	if err := g.pool.QueryRow(t.Context(), `SELECT id FROM ladders`).Scan(&n.Ladder); err != nil {
-		t.Fatal(err)
-	}
+	n := stats.Chart{Period: stats.Month, Ladder: rows1[ladder.ID](t, g, `SELECT id FROM ladders`)[0]}
 	for _, name := range names {
-		var player ladder.PlayerID
-		if err := g.pool.QueryRow(t.Context(),
-			`SELECT id FROM players WHERE display_name = $1`, name).Scan(&player); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		player := rows1[ladder.PlayerID](t, g, `SELECT id FROM players WHERE display_name = $1`, name)[0]
 		n.Players = append(n.Players, ranking.Name{Player: player})
 	}
 	return n

@@ -104,7 +104,7 @@ func TestShowHeadToHead(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, bob, 3, 1)
 	id := func(who command.Person) ladder.PlayerID {
-		return rows[struct{ ID ladder.PlayerID }](t, g, `SELECT id FROM players WHERE telegram_user_id = $1`, who.ID)[0].ID
+		return rows1[ladder.PlayerID](t, g, `SELECT id FROM players WHERE telegram_user_id = $1`, who.ID)[0]
 	}
 	show := func(sender *command.Person, a, b command.Person) ranking.Notice {
 		t.Helper()
@@ -147,8 +147,8 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, g.answer(t, turn(bob, bob), toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	nobody := command.Person{ID: 999, Name: "Nobody"}
 	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NotPlayed})
-	twin := rows[struct{ ID ladder.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into)
-		VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
+	twin := rows1[ladder.PlayerID](t, g, `INSERT INTO players (display_name, merged_into)
+		VALUES ('Twin', $1) RETURNING id`, id(bob))[0]
 	o := g.press(&bob)
 	g.question(t, below(77, o), stats.AgainstSenderQuestion{Player: twin})
 	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})

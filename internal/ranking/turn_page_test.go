@@ -35,16 +35,11 @@ func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page 
 // waitingPage returns the new content of message 77, which waits to be sent.
 func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	t.Helper()
-	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page'
-		AND edited_message_id = 77 AND finished_at IS NULL`)
+	all := notices[stats.RankingPage](t, g, `action = 'page' AND edited_message_id = 77 AND finished_at IS NULL`)
 	if len(all) != 1 {
 		t.Fatalf("%d pages wait", len(all))
 	}
-	page, ok := decode[stats.RankingPage](t, g, []byte(all[0])).(stats.RankingPage)
-	if !ok {
-		t.Fatal("it is not a RankingPage")
-	}
-	return page
+	return all[0]
 }
 
 // TestTurnRanking: the row below the page belongs to the person who asked for the ranking, even if

@@ -67,13 +67,8 @@ func (g *game) fix(t *testing.T, sender *command.Person, b ranking.Amendment, sc
 // cards returns all cards of a match, oldest first.
 func (g *game) cards(t *testing.T, number int) []ranking.MatchRecorded {
 	t.Helper()
-	var cards []ranking.MatchRecorded
-	for _, r := range rows[struct{ Payload []byte }](t, g, `
-		SELECT o.payload FROM outbox o JOIN matches m ON m.id = o.match_id WHERE m.number = $1 AND o.kind = 'match_recorded'
-		ORDER BY o.id`, number) {
-		cards = append(cards, decode[ranking.MatchRecorded](t, g, r.Payload).(ranking.MatchRecorded))
-	}
-	return cards
+	return notices[ranking.MatchRecorded](t, g, `
+		kind = 'match_recorded' AND match_id IN (SELECT id FROM matches WHERE number = $1)`, number)
 }
 
 func change(name string, before, after int) ranking.RatingChange {
@@ -166,11 +161,7 @@ func TestUndoRewritesOnlyDifferences(t *testing.T) {
 
 func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	t.Helper()
-	var all []T
-	for _, r := range rows[struct{ Value T }](t, g, sql, args...) {
-		all = append(all, r.Value)
-	}
-	return all
+	return dbtest.Values[T](t, g.pool, sql, args...)
 }
 
 // TestWhoMayAmend covers a fix and an undo by several people at different times. Alice and Bob have

@@ -26,8 +26,8 @@ func (g *game) contents(t *testing.T) map[string]string {
 		}
 	}
 	for _, table := range []string{"match_players", "handled_commands"} {
-		for _, r := range rows[struct{ Row string }](t, g, fmt.Sprintf("SELECT r::text FROM %s r", table)) {
-			all[table+" "+r.Row] = r.Row
+		for _, row := range texts(t, g, fmt.Sprintf("SELECT r::text FROM %s r", table)) {
+			all[table+" "+row] = row
 		}
 	}
 	return all
@@ -104,14 +104,14 @@ func mustAppend(t *testing.T, before, after []entryRow) {
 // nextTransaction returns an id that later transactions reach or exceed.
 func (g *game) nextTransaction(t *testing.T) int {
 	t.Helper()
-	return rows[struct{ ID int }](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0].ID
+	return rows1[int](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0]
 }
 
 // mustBeOneTransaction checks that a single transaction with an id of at least since wrote to the
 // history, the standings and the matches.
 func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	t.Helper()
-	written := rows[struct{ ID int }](t, g, `
+	written := rows1[int](t, g, `
 		SELECT DISTINCT id FROM (
 		    SELECT xmin::text::bigint FROM elo_history UNION ALL SELECT xmin::text::bigint FROM group_players
 		    UNION ALL SELECT xmin::text::bigint FROM matches) AS w (id)
