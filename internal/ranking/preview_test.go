@@ -109,9 +109,7 @@ func TestOddsAboutStrangers(t *testing.T) {
 		t.Errorf("the teams are %+v", teams)
 	}
 	teamsOf(alice, bob, dave, eve, zoe)
-	if n := g.count(t, "players"); n != before {
-		t.Errorf("there are %d players, and there were %d", n, before)
-	}
+	g.has(t, before, "players")
 	g.has(t, 1, `outbox WHERE payload->>'code' = 'odd_players'`)
 }
 
@@ -158,7 +156,5 @@ func TestTeamsToCard(t *testing.T) {
 		JOIN players q ON q.id = mp.player_id
 		WHERE m.number = 4 GROUP BY m.id, p.id`, o.Key)
 	equal(t, "the match", []string{"4 t Zoe 8 10 1Carol 1Zoe 2Alice 2Bob"}, got)
-	if n := g.count(t, "players"); n != 4 {
-		t.Errorf("there are %d players", n)
-	}
+	g.has(t, 4, "players")
 }

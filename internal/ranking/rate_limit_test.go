@@ -147,9 +147,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 		press := g.at(&alice, 5)
 		press.Button = press.Key
 		must(t, g.Do(t.Context(), press, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}}))
-		if n := g.count(t, "outbox WHERE key = '"+press.Key+"' AND action = 'callback_answer'"); n != 1 {
-			t.Errorf("a press is answered %d times", n)
-		}
+		g.has(t, 1, "outbox WHERE key = '"+press.Key+"' AND action = 'callback_answer'")
 	}
 	g.checkBuckets(t, "after three presses", "press=3 question=20 slowed=1")
 	// Joining another group changes something, so the limit does not apply.
@@ -302,9 +300,7 @@ func TestWhatIsAResult(t *testing.T) {
 	press.Button = press.Key
 	must(t, g.Do(t.Context(), press, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.TooManyResults})
-	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 1 {
-		t.Error("the key of a refused press is not stored: a redelivery could succeed")
-	}
+	g.has(t, 1, "handled_commands WHERE key = '"+press.Key+"'") // otherwise a redelivery could succeed
 	g.checkBuckets(t, "after a press", "refused=7 result=6")
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
 		t.Errorf("the chat is notified of a refused press: %+v", got)

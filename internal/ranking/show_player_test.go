@@ -91,9 +91,7 @@ func TestShowPlayer(t *testing.T) {
 		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
 	checkNotice(t, show(&alice, command.Person{ID: 998, Name: "Erin"}),
 		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
-	if n := g.count(t, "players"); n != players {
-		t.Errorf("asking created %d players", n-players)
-	}
+	g.has(t, players, "players")
 }
 
 // TestShowHeadToHead covers players, one person twice, unknown people, and a button on a player's
@@ -152,9 +150,7 @@ func TestShowHeadToHead(t *testing.T) {
 	o := g.press(&bob)
 	g.question(t, below(77, o), stats.AgainstSenderQuestion{Player: twin})
 	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
-	if n := g.count(t, "outbox WHERE action = 'page'"); n != pages {
-		t.Errorf("a refusal replaces the message: %d pages, want %d", n, pages)
-	}
+	g.has(t, pages, "outbox WHERE action = 'page'")
 	for _, sender := range []command.Person{alice, bob} {
 		o := g.press(&sender)
 		g.question(t, below(77, o), stats.PlayerQuestion{Player: id(bob)})

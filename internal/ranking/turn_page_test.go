@@ -129,7 +129,5 @@ func TestPageOfAMovedChat(t *testing.T) {
 	o := g.press(&alice)
 	g.question(t, below(77, o), stats.RankingQuestion{Page: 2})
 	g.has(t, 0, "outbox WHERE action = 'page'")
-	if n := g.count(t, "outbox WHERE action = 'callback_answer' AND kind = 'acknowledged'"); n != 1 {
-		t.Errorf("the press is answered %d times", n)
-	}
+	g.has(t, 1, "outbox WHERE action = 'callback_answer' AND kind = 'acknowledged'")
 }
