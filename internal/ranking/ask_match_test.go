@@ -214,12 +214,9 @@ func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 1, 0), singles(alice, bob, 1, 0))
-	must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{
-		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}},
-	}))
-	must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{
-		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 2}},
-	}))
+	for number := 1; number <= 2; number++ {
+		must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{Amendment: matchNumber(number)}))
+	}
 	g.report(t, &bob, 2, singles(alice, bob, 1, 0))
 	g.Service = g.newService(g.store)
 	g.report(t, &alice, 3, singles(alice, bob, 1, 0))
@@ -245,26 +242,23 @@ func TestAnotherGame(t *testing.T) {
 		})
 		return g.newestPrompt(t)
 	}
-	press := func(sender *command.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
-		p := g.origin(sender)
-		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: id, Option: option}))
-		return p.Key
-	}
 	id := ask()
-	checkNotice(t, g.answer(t, press(&carol, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYourReport})
-	checkNotice(t, g.answer(t, press(nil, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYourReport})
-	for _, unknown := range []ranking.PromptOption{ranking.Choice(1), ranking.Choice(-1), ranking.OpponentPage(1), nil} {
-		checkNotice(t, g.answer(t, press(&bob, id, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	for _, other := range []*command.Person{&carol, nil} {
+		key := g.pressPrompt(t, other, id, ranking.Choice(0))
+		checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.NotYourReport})
 	}
-	checkNotice(t, g.answer(t, press(&alice, id, ranking.Cancel{}), page), ranking.ReportDropped{
+	for _, unknown := range []ranking.PromptOption{ranking.Choice(1), ranking.Choice(-1), ranking.OpponentPage(1), nil} {
+		checkNotice(t, g.answer(t, g.pressPrompt(t, &bob, id, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	}
+	checkNotice(t, g.answer(t, g.pressPrompt(t, &alice, id, ranking.Cancel{}), page), ranking.ReportDropped{
 		By: new(by("Alice")), Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")},
 	})
-	checkNotice(t, g.answer(t, press(&bob, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.PromptOver})
+	checkNotice(t, g.answer(t, g.pressPrompt(t, &bob, id, ranking.Choice(0)), toast),
+		ranking.Refusal{Code: ranking.PromptOver})
 	if n := g.count(t, "matches"); n != 1 {
 		t.Fatalf("%d matches after the question was canceled, want 1", n)
 	}
-	key := press(&alice, ask(), ranking.Choice(0))
+	key := g.pressPrompt(t, &alice, ask(), ranking.Choice(0))
 	checkNotice(t, g.answer(t, key, page),
 		ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Alice")})
 	got := texts(t, g, `
@@ -363,9 +357,7 @@ func TestNearUsernameAnswered(t *testing.T) {
 				{Results: []ranking.NamedResult{result([2]int{3, 0}, "Carol", "@bobb")}, Who: &ranking.Name{Name: "@bobb"}, New: true},
 			},
 		})
-		o := g.origin(&carol)
-		o.Button, o.SentAt = o.Key, time.Now()
-		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
+		g.pressWizard(t, &carol, option)
 		got := texts(t, g, `
 			SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 			JOIN group_players s ON s.player_id = mp.player_id WHERE m.number = 2`)
@@ -389,9 +381,7 @@ func TestAskMatch(t *testing.T) {
 		t.Fatalf("the question is %+v", prompt)
 	}
 	g.has(t, 0, "players")
-	p := g.origin(&alice)
-	p.Button, p.SentAt = p.Key, time.Now()
-	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
+	g.pressWizard(t, &alice, ranking.Choice(0))
 	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
 	equal(t, "keys", []string{o.Key, o.Key + "#2"}, keys)
 }
@@ -408,22 +398,17 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.doubt(t, o, command.Report{Doubt: command.DoubtWinner, Readings: []command.Reading{
 		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
 	}})
-	answer := func(prompt ranking.PromptRef, option ranking.PromptOption) string {
-		p := g.origin(&zoe)
-		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: prompt, Option: option}))
-		return p.Key
-	}
 	first := g.newestPrompt(t)
 	g.due(t)
-	next, ok := g.answer(t, answer(first, ranking.Choice(1)), page).(ranking.ReportPrompt)
+	next, ok := g.answer(t, g.pressPrompt(t, &zoe, first, ranking.Choice(1)), page).(ranking.ReportPrompt)
 	g.has(t, 1, "timers WHERE due_at BETWEEN now() + interval '4 minutes' AND now() + interval '5 minutes'")
 	if !ok || next.Doubt != ranking.DoubtUsername || len(next.Options) != 2 || next.Prompt != first.ID {
 		t.Fatalf("the next question is %+v", next)
 	}
-	checkNotice(t, g.answer(t, answer(first, ranking.Choice(1)), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	again := g.pressPrompt(t, &zoe, first, ranking.Choice(1))
+	checkNotice(t, g.answer(t, again, toast), ranking.Refusal{Code: ranking.UnknownButton})
 	g.has(t, 2, "players")
-	key := answer(ranking.PromptRef{ID: first.ID, Tag: next.Tag}, ranking.Choice(1))
+	key := g.pressPrompt(t, &zoe, ranking.PromptRef{ID: first.ID, Tag: next.Tag}, ranking.Choice(1))
 	checkNotice(t, g.answer(t, key, page),
 		ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
 	g.has(t, 1, "matches WHERE score_b = 3")
@@ -452,10 +437,10 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	})
 	prompt := g.newestPrompt(t)
 	press := func() ranking.Origin {
-		p := below(77, g.press(&bob))
-		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-		// A redelivery.
-		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+		p := g.press(&bob)
+		for range 2 { // the second is a redelivery
+			must(t, g.Do(t.Context(), p, answerBy(prompt, ranking.Choice(0))))
+		}
 		return p
 	}
 	checkNotice(t, g.answer(t, press().Key, page), ranking.ReportChosen{
@@ -480,11 +465,9 @@ func TestSlipInALine(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1")
 	g.has(t, 4, "players") // with Zoe, the sender
 	prompt := g.newestPrompt(t)
-	o := below(77, g.press(&zoe))
-	// Choice 1 is a new player.
-	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(1)}))
-	prompt.Tag = g.answer(t, o.Key, page).(ranking.ReportPrompt).Tag
-	must(t, g.Do(t.Context(), below(77, g.press(&zoe)), ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+	key := g.pressPrompt(t, &zoe, prompt, ranking.Choice(1)) // a new player
+	prompt.Tag = g.answer(t, key, page).(ranking.ReportPrompt).Tag
+	g.pressPrompt(t, &zoe, prompt, ranking.Choice(0))
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1",
 		"m:3#2 Zoe bobb 3:0", "m:3#3 Zoe Carol 3:1")
 	g.verifyClean(t)
@@ -505,13 +488,12 @@ func TestGhosts(t *testing.T) {
 	g.Service = g.newService(g.store)
 	g.report(t, &alice, 1, singles(alice, dan, 3, 1))
 	g.Service = newAskingService(g)
-	undo := ranking.Amendment{Match: ranking.MatchRef{Number: 2}}
-	must(t, g.Do(t.Context(), g.at(&alice, 2), ranking.UndoMatch{Amendment: undo}))
+	must(t, g.Do(t.Context(), g.at(&alice, 2), ranking.UndoMatch{Amendment: matchNumber(2)}))
 	if !ask() {
 		t.Error("a ghost is known")
 	}
 	g.has(t, 1, "matches WHERE undone_at IS NULL")
-	must(t, g.Do(t.Context(), g.at(&alice, 3), ranking.RestoreMatch{Amendment: undo}))
+	must(t, g.Do(t.Context(), g.at(&alice, 3), ranking.RestoreMatch{Amendment: matchNumber(2)}))
 	if ask() {
 		t.Error("the restored player is unknown")
 	}
@@ -558,9 +540,7 @@ func TestPartIsDropped(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
 	g.report(t, &bob, 2, singles(bob, alice, 1, 3), singles(bob, carol, 3, 0))
-	press := below(77, g.press(&alice))
-	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Cancel{}}))
-	checkNotice(t, g.answer(t, press.Key, page), ranking.ReportDropped{
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Cancel{}), page), ranking.ReportDropped{
 		By: new(by("Alice")), Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")},
 	})
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
@@ -579,21 +559,14 @@ func TestBadLine(t *testing.T) {
 		o := g.origin(&alice)
 		g.doubt(t, o, command.Report{Doubt: command.DoubtLine, Word: "carol 3:x", Readings: []command.Reading{others}})
 		prompt, want := g.newestPrompt(t), []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Zoe 3:0", "m:1#3 Alice Carol 3:2"}
-		press := func() {
-			t.Helper()
-			must(t, g.Do(t.Context(), below(77, g.press(&alice)),
-				ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-		}
 		if !editsFirst {
-			press()
+			g.pressPrompt(t, &alice, prompt, ranking.Choice(0))
 			g.hasMatches(t, want[:2]...)
 		} else {
 			want = []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:2", "m:1#3 Alice Zoe 3:0"}
 		}
-		edit := g.at(&alice, 60)
-		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
-		must(t, g.RecordMatch(t.Context(), edit, all...))
-		press()
+		must(t, g.RecordMatch(t.Context(), editOf(&alice, o.Key, 60), all...))
+		g.pressPrompt(t, &alice, prompt, ranking.Choice(0))
 		g.hasMatches(t, want...)
 		g.verifyClean(t)
 	}
@@ -611,9 +584,8 @@ func TestAnswerThatRecordsAPart(t *testing.T) {
 	}})
 	prompt := g.newestPrompt(t)
 	answer := func() ranking.Notice {
-		p := below(77, g.press(&bob))
-		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-		return g.answer(t, p.Key, page)
+		t.Helper()
+		return g.answer(t, g.pressPrompt(t, &bob, prompt, ranking.Choice(0)), page)
 	}
 	next := answer().(ranking.ReportPrompt)
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
@@ -694,7 +666,7 @@ func TestEarlierNames(t *testing.T) {
 	must(t, g.Do(t.Context(), g.at(&renamed, 2), ranking.Join{}))
 	p := g.at(&alice, 3)
 	p.Button = p.Key
-	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
+	must(t, g.Do(t.Context(), below(77, p), answerBy(g.newestPrompt(t), ranking.Choice(0))))
 	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s
 		JOIN players p ON p.id = s.player_id ORDER BY 1`)
 	equal(t, "the players", []string{"Alice alice", "Robert robert"}, got)
@@ -710,8 +682,7 @@ func TestLadderOfAPromptIsGone(t *testing.T) {
 	g.report(t, &bob, 2, singles(bob, alice, 1, 3))
 	prompt := g.newestPrompt(t)
 	g.exec(t, `UPDATE prompts SET request = jsonb_set(request, '{ladder}', '99')`)
-	press := below(77, g.press(&bob))
-	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-	checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+	key := g.pressPrompt(t, &bob, prompt, ranking.Choice(0))
+	checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }

@@ -186,14 +186,12 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 			g.hasMatches(t, slices.Concat(before, tc.want)...)
 			want := tc.want
 			if newest := g.newestPrompt(t); newest != first { // the edit was asked about, too
-				must(t, g.Do(t.Context(), below(78, g.press(&bob)),
-					ranking.PromptAnswer{Prompt: newest, Option: ranking.Choice(0)}))
+				g.pressPrompt(t, &bob, newest, ranking.Choice(0))
 				want = []string{"m:2#2 Bob Alice 1:3"}
 			}
-			press := below(77, g.press(&bob))
-			must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: first, Option: ranking.Choice(0)}))
+			key := g.pressPrompt(t, &bob, first, ranking.Choice(0))
 			if len(want) > 0 { // the edit, or the other answer, replaced the question
-				checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+				checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 				g.hasMatches(t, slices.Concat(before, want)...)
 			} else {
 				g.hasMatches(t, slices.Concat(before, []string{"m:2#2 Bob Alice 1:3"})...)
@@ -214,7 +212,7 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 		must(t, g.RecordMatch(t.Context(), first, singles(alice, bob, 3, 1)))
 		must(t, g.RecordMatch(t.Context(), o, singles(bob, carol, 3, 0), singles(bob, alice, 1, 3)))
 		before, prompt := g.count(t, "matches"), g.newestPrompt(t)
-		edit, press := g.at(&bob, 3600*(round+1)+2), below(77, g.press(&bob))
+		edit, press := g.at(&bob, 3600*(round+1)+2), g.press(&bob)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
 		a, b := newAskingService(g), newAskingService(g)
 		var both errgroup.Group
@@ -222,7 +220,7 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 			return a.RecordMatch(t.Context(), edit, singles(bob, carol, 3, 0), singles(bob, alice, 2, 3))
 		})
 		both.Go(func() error {
-			return b.Do(t.Context(), press, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)})
+			return b.Do(t.Context(), press, answerBy(prompt, ranking.Choice(0)))
 		})
 		must(t, both.Wait())
 		if n := g.count(t, "matches"); n != before+1 {
@@ -241,13 +239,10 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.doubt(t, o, command.Report{Doubt: command.DoubtWinner,
 		Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
 	prompt := g.newestPrompt(t)
-	edit := g.at(&alice, 60)
-	edit.Message, edit.Trigger = o.Key, ranking.ByEdit
-	must(t, g.RecordMatch(t.Context(), edit, singles(alice, bob, 1, 3)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, o.Key, 60), singles(alice, bob, 1, 3)))
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1))) // redelivered
-	press := below(77, g.press(&alice))
-	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-	checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+	key := g.pressPrompt(t, &alice, prompt, ranking.Choice(0))
+	checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 	g.hasMatches(t, o.Key+" Alice Bob 1:3")
 	g.verifyClean(t)
 }
@@ -263,14 +258,11 @@ func TestEditClosesQuestions(t *testing.T) {
 	asked := rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag'
 		FROM prompts p JOIN outbox o USING (id) ORDER BY id`)[0]
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 77`)
-	edit := g.at(&bob, 90)
-	edit.Message, edit.Trigger = "m:2", ranking.ByEdit
-	must(t, g.RecordMatch(t.Context(), edit, singles(bob, alice, 1, 3), singles(bob, carol, 3, 0)))
+	must(t, g.RecordMatch(t.Context(), editOf(&bob, "m:2", 90), singles(bob, alice, 1, 3), singles(bob, carol, 3, 0)))
 	g.mustEnd(t, "after the edit", false, "cancelled", "open", "open")
 	for _, option := range []ranking.PromptOption{ranking.Complete{}, ranking.Cancel{}, ranking.Choice(0)} {
-		press := below(77, g.press(&bob))
-		must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: asked, Option: option}))
-		checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+		key := g.pressPrompt(t, &bob, asked, option)
+		checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 	}
 	g.pressWizard(t, &bob, ranking.Complete{})
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
@@ -411,8 +403,9 @@ func TestEditToOtherPlayers(t *testing.T) {
 		o := below(77, g.press(who))
 		o.SentAt = g.at(who, 120).SentAt
 		answer := ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}
-		must(t, g.Do(t.Context(), o, answer))
-		must(t, g.Do(t.Context(), o, answer)) // redelivered
+		for range 2 { // the second is a redelivery
+			must(t, g.Do(t.Context(), o, answer))
+		}
 		return g.answer(t, o.Key, which)
 	}
 	newcomer := command.Person{Username: "newcomer"}

@@ -132,9 +132,7 @@ func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &carol, 0, singles(carol, command.Person{Username: "zed"}, 3, 1)) // m:1
-	edit := g.at(&carol, 60)
-	edit.Message, edit.Trigger = "m:1", ranking.ByEdit
-	must(t, g.RecordMatch(t.Context(), edit, singles(carol, bob, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), editOf(&carol, "m:1", 60), singles(carol, bob, 3, 1)))
 	g.pressWizard(t, &carol, ranking.Choice(0))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.Join{}))
 	renamed := alice

@@ -343,7 +343,7 @@ func TestAnswersCount(t *testing.T) {
 	answer := func(sender *command.Person, question, second int, option ranking.PromptOption) ranking.Origin {
 		o := g.at(sender, second)
 		o.Button = o.Key
-		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option}))
+		must(t, g.Do(t.Context(), below(77, o), answerBy(ids[question], option)))
 		return o
 	}
 	answer(&bob, 2, 30, ranking.Choice(1)) // the last question is answered first

@@ -430,7 +430,7 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	press := func(sender *command.Person, option ranking.PromptOption) (key string) {
 		o := g.origin(sender)
 		o.Button = o.Key
-		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
+		must(t, g.Do(t.Context(), below(77, o), answerBy(g.newestPrompt(t), option)))
 		return o.Key
 	}
 	item := func(number int, r ranking.NamedResult) ranking.WhichItem {

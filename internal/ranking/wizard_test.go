@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,9 +27,17 @@ func (g *game) startWizard(
 // of the press.
 func (g *game) pressWizard(t *testing.T, sender *command.Person, option ranking.PromptOption) (key string) {
 	t.Helper()
-	o := g.origin(sender)
-	o.Button, o.SentAt = o.Key, time.Now()
-	must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
+	return g.pressPrompt(t, sender, g.newestPrompt(t), option)
+}
+
+// pressPrompt has a person press a button of a prompt in message 77, and returns the key of the
+// press.
+func (g *game) pressPrompt(
+	t *testing.T, sender *command.Person, prompt ranking.PromptRef, option ranking.PromptOption,
+) (key string) {
+	t.Helper()
+	o := g.press(sender)
+	must(t, g.Do(t.Context(), o, answerBy(prompt, option)))
 	return o.Key
 }
 
@@ -137,7 +144,7 @@ func TestWizardNames(t *testing.T) {
 	id := g.newestPrompt(t)
 	typed := func(u ranking.UnclearOpponent) ranking.Notice {
 		o := g.origin(&alice)
-		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: u}))
+		must(t, g.Do(t.Context(), below(77, o), answerBy(id, u)))
 		return g.answer(t, o.Key, page)
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtUnknownName, Word: "xyz"}),
@@ -169,7 +176,7 @@ func TestWizardTyped(t *testing.T) {
 	id := g.newestPrompt(t)
 	answer := func(option ranking.PromptOption) string {
 		typed := g.origin(&alice)
-		must(t, g.Do(t.Context(), below(77, typed), ranking.PromptAnswer{Prompt: id, Option: option}))
+		must(t, g.Do(t.Context(), below(77, typed), answerBy(id, option)))
 		return typed.Key
 	}
 	next := g.answer(t, answer(command.Person{Username: "dave"}), page)
