@@ -21,10 +21,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-5, 'group'), (-1007, 'supergroup'), (9, 'private');
 		INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-4, 2);
 		INSERT INTO groups (chat_id) VALUES (1), (2);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-		    VALUES (1, true, nextval('seasons_id_seq')), (2, true, nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		VALUES (1, 1, 1, 1, 1, 0, 32, now(), 'm:-5:1'),
 		    (2, 2, 2, 1, 1, 0, 32, now(), 'm:-4:1'), (2, 2, 2, 2, 1, 0, 32, now(), 'm:-1007:1');

@@ -16,14 +16,11 @@ import (
 
 // oneOfEach inserts at least one row into every table; the first row has the id 1. Player 3 has
 // been merged into player 1.
-const oneOfEach = `
+var oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
 	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-	    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-	    SELECT season_id, group_id, id, 1 FROM l;
+	` + dbtest.DefaultLadders + `
 	INSERT INTO players (telegram_user_id, group_id, username, display_name)
 	    VALUES (11, NULL, 'alice', 'Alice'), (NULL, 1, 'bob', 'bob');
 	INSERT INTO players (merged_into, display_name) VALUES (1, 'al');
@@ -47,10 +44,8 @@ const oneOfEach = `
 	INSERT INTO update_attempts VALUES (5, 1);
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
 	INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1);
-	WITH l AS (INSERT INTO ladders (group_id, is_default, name, archived_at, season_id)
-	    VALUES (1, false, 'padel', now(), nextval('seasons_id_seq')) RETURNING *)
-	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-	    SELECT season_id, group_id, id, 1 FROM l;
+	` + dbtest.PadelLadders("id = 1") + `
+	UPDATE ladders SET archived_at = now() WHERE name = 'padel';
 	INSERT INTO topics VALUES (1, 8, 2);
 	INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id) VALUES (1, 2, 1);
 	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);

@@ -207,12 +207,7 @@ func TestMigratedHalves(t *testing.T) {
 	dbtest.Exec(t, pool, `
 		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-1, 'group') RETURNING id)
 		INSERT INTO groups (chat_id) SELECT id FROM chat`)
-	dbtest.Exec(t, pool, `
-		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, season_id)
-		    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l`)
+	dbtest.Exec(t, pool, dbtest.DefaultLadders)
 	dbtest.Exec(t, pool, `
 		INSERT INTO matches
 		    (group_id, ladder_id, season_id, number, score_a, score_b, sets, k_factor, played_at, idempotency_key)

@@ -6,6 +6,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -15,7 +16,7 @@ func longLadder(tb testing.TB, g *game, n int) {
 	for _, sql := range []string{
 		`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club')`,
 		`INSERT INTO groups (chat_id) SELECT id FROM chats`,
-		`WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`,
+		dbtest.DefaultLadders,
 		`INSERT INTO players (telegram_user_id, username, display_name) SELECT i, 'user_' || i, 'User ' || i FROM generate_series(1, 20) i`,
 		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		 SELECT l.id, p.id, p.display_name, 1500, 1500, 1500 FROM ladders l, players p`,

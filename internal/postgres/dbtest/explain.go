@@ -126,10 +126,7 @@ func Scanned(plan string) (tables []string) {
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 160) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-	    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
-	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-	    SELECT season_id, group_id, id, 1 FROM l;
+	` + DefaultLadders + `
 	INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 16000) n;
 	INSERT INTO chats (telegram_chat_id, kind) SELECT -n, 'group' FROM generate_series(161, 4000) n;
 	INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id < -160;
@@ -172,10 +169,7 @@ const years = `
 	    FROM generate_series(1, 8000) n;
 	INSERT INTO timers
 	    SELECT 't:prompt:' || n, 1 + n % 4000, now() + n * interval '1 hour' FROM generate_series(1, 8000) n;
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-	    SELECT id, true, nextval('seasons_id_seq') FROM groups WHERE id > 160 RETURNING *)
-	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-	    SELECT season_id, group_id, id, 1 FROM l;
+	` + DefaultLadders + `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT id, 1 + id * 37 % 16000, 'Name', 1500, 1500, 1500 FROM ladders WHERE id > 160`
 

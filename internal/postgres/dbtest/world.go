@@ -186,6 +186,26 @@ func (w *World) Contents(t *testing.T) map[string][]string {
 	return all
 }
 
+// DefaultLadders adds the default ladder, with its first season, to each group that has none.
+const DefaultLadders = `
+	WITH l AS (
+	    INSERT INTO ladders (group_id, is_default, season_id)
+	    SELECT id, true, nextval('seasons_id_seq') FROM groups g
+	    WHERE NOT EXISTS (SELECT FROM ladders WHERE group_id = g.id AND is_default) ORDER BY id RETURNING *)
+	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	SELECT season_id, group_id, id, 1 FROM l;`
+
+// PadelLadders returns a statement that adds the ladder padel, with its first season, to the groups
+// that meet a condition.
+func PadelLadders(groups string) string {
+	return `
+	WITH l AS (
+	    INSERT INTO ladders (group_id, is_default, name, season_id)
+	    SELECT id, false, 'padel', nextval('seasons_id_seq') FROM groups WHERE ` + groups + ` ORDER BY id RETURNING *)
+	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	SELECT season_id, group_id, id, 1 FROM l;`
+}
+
 // Upgraded is the supergroup that the club becomes.
 var Upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
 

@@ -216,10 +216,7 @@ func several(t *testing.T) (mail, outbox.Message) {
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 9);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-		    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		    SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT 1, 1, 1, n, 3, 1, 32, now(), 'm:' || n FROM generate_series(1, 9) n;
 		INSERT INTO outbox (chat_id, kind, payload, match_id, created_at)

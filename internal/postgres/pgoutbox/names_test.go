@@ -17,12 +17,9 @@ import (
 // people inserts a group in chat 1 with two ladders. Player 1 was seen there as @ann, and player 2
 // without a username. Player 3 is unclaimed, player 4 was merged into player 1, and player 5 is
 // only in the second ladder.
-const people = `
+var people = `
 	INSERT INTO groups (chat_id) VALUES (1);
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-	    VALUES (1, true, nextval('seasons_id_seq')), (1, false, nextval('seasons_id_seq')) RETURNING *)
-	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-	    SELECT season_id, group_id, id, 1 FROM l;
+	` + dbtest.DefaultLadders + dbtest.PadelLadders("id = 1") + `
 	INSERT INTO players (telegram_user_id, username, display_name)
 	    VALUES (11, 'elsewhere', 'Alex'), (12, 'elsewhere', 'Bob');
 	INSERT INTO players (group_id, username, display_name) VALUES (1, 'carol', 'carol');
@@ -115,11 +112,7 @@ func TestNamesTellApart(t *testing.T) {
 		m := dbtest.MailIn(d.Pool)
 		dbtest.Exec(t, d.Pool, dbtest.TheLease)
 		dbtest.Exec(t, d.Pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup');
-			INSERT INTO groups (chat_id) VALUES (1);
-			WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-			    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-			INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-			    SELECT season_id, group_id, id, 1 FROM l`)
+			INSERT INTO groups (chat_id) VALUES (1);`+dbtest.DefaultLadders)
 		var wanted []string
 		for i, name := range rapid.SliceOfN(rapid.SampledFrom([]string{"Alex", "ALEX", "Bob"}), 2, 6).Draw(rt, "names") {
 			id := i + 1

@@ -15,10 +15,7 @@ func TestPromptIsDelivered(t *testing.T) {
 	dbtest.Exec(t, m.Pool, `
 		UPDATE chats SET telegram_chat_id = -100 WHERE id = 1;
 		INSERT INTO groups (chat_id) VALUES (1);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-		    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		    SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT group_id, id, id, 1, 3, 1, 32, now(), 'm:-100:1' FROM ladders`)
 	for name, tc := range map[string]struct {

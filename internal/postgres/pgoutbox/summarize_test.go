@@ -18,12 +18,7 @@ import (
 // results adds n results to the group's lane, each of a different match.
 func (m mail) results(t *testing.T, n int) {
 	t.Helper()
-	dbtest.Exec(t, m.Pool, `
-		INSERT INTO groups (chat_id) VALUES (1) ON CONFLICT DO NOTHING;
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-		    SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		    SELECT season_id, group_id, id, 1 FROM l`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO groups (chat_id) VALUES (1) ON CONFLICT DO NOTHING;`+dbtest.DefaultLadders)
 	dbtest.Exec(t, m.Pool, `
 		WITH new AS (
 		    INSERT INTO matches

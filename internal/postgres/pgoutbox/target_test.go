@@ -177,10 +177,7 @@ func TestPins(t *testing.T) {
 	m := newMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id) VALUES (1);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-		    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		    SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1)`)
 	for i, tc := range []struct {
 		tried outbox.Pin

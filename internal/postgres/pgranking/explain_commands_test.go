@@ -57,11 +57,7 @@ func TestNoCommandScansATable(t *testing.T) {
 	}
 	dbtest.Exec(t, plain, `
 		UPDATE ladders SET name = 'chess' WHERE id < 150;
-		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, name, season_id)
-		    SELECT id, false, 'padel', nextval('seasons_id_seq') FROM groups WHERE id < 150 RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.PadelLadders("id < 150")+`
 		INSERT INTO topics SELECT g.chat_id, thread, l.id
 		    FROM ladders l JOIN groups g ON g.id = l.group_id, generate_series(2, 9) AS thread WHERE name = 'padel';
 		ANALYZE ladders, topics`)

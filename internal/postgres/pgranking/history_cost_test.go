@@ -22,10 +22,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	dbtest.FillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 6000);
-		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO players (group_id, username, display_name) SELECT 1, 'user' || n, 'User' FROM generate_series(1, 50) n;
 		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
@@ -79,10 +76,7 @@ func TestLargestUpsetCostsItsMonth(t *testing.T) {
 	dbtest.FillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 12000);
-		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO players (telegram_user_id, display_name) VALUES (1, 'Alice');
 		INSERT INTO matches
 		    (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key, upset)

@@ -86,21 +86,13 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
 			dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, tc.known, nil))
 			tx := dbtest.Begin(t, w.Pool)
-			_, err := tx.Exec(t.Context(), `
+			dbtest.Exec(t, tx, `
 				INSERT INTO chats (telegram_chat_id, kind) VALUES ($1, 'group')
 				ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind`, tc.introduced.ID)
-			dbtest.Must(t, err)
-			_, err = tx.Exec(t.Context(), `
+			dbtest.Exec(t, tx, `
 				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1
 				ON CONFLICT DO NOTHING`, tc.introduced.ID)
-			dbtest.Must(t, err)
-			_, err = tx.Exec(t.Context(), `
-				WITH l AS (
-				    INSERT INTO ladders (group_id, is_default, season_id)
-				    SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *)
-				INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-				SELECT season_id, group_id, id, 1 FROM l`)
-			dbtest.Must(t, err)
+			dbtest.Exec(t, tx, dbtest.DefaultLadders)
 			moving := dbtest.Start(func() error {
 				return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID)
 			})

@@ -184,12 +184,7 @@ func TestMoveJoinsLadders(t *testing.T) {
 			}
 			dbtest.Exec(t, w.Pool, `
 				UPDATE ladders SET name = 'chess';
-				WITH l AS (
-				    INSERT INTO ladders (group_id, is_default, name, season_id)
-				    VALUES (1, false, 'padel', nextval('seasons_id_seq')),
-				           (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *)
-				INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-				SELECT season_id, group_id, id, 1 FROM l;
+				`+dbtest.PadelLadders("true")+`
 				INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, left_at)
 				    SELECT l.id, p.id, 'Alice', 1500, 1500, 1500, now()
 				    FROM ladders l CROSS JOIN players p WHERE l.id = 3 AND p.username = 'alice';

@@ -105,12 +105,8 @@ func TestReadKnownChat(t *testing.T) {
 		SET start_elo = 1000, place_matches = 10, hide_days = 0, k_factor = 24,
 		    draws_allowed = false, uneven_teams_allowed = true,
 		    provisional_k_factor = 48, provisional_matches = 5, margin_of_victory = true`)
-	dbtest.Exec(t, w.Pool, `
-		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, k_factor, name, archived_at, season_id)
-		    VALUES (1, false, 99, 'padel', now(), nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l`)
+	dbtest.Exec(t, w.Pool, dbtest.PadelLadders("true")+`
+		UPDATE ladders SET k_factor = 99, archived_at = now() WHERE name = 'padel'`)
 	second := first
 	second.ID, second.Season.ID, second.K, second.Name, second.Archived = 2, 2, 99, "padel", true
 	first = ranking.Ladder{ID: 1, Season: ranking.Season{ID: 1, Number: 1}, Rules: ranking.Rules{

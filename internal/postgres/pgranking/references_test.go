@@ -61,11 +61,7 @@ func newReferences(t *testing.T) *world {
 		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
 		INSERT INTO boards (chat_id, ladder_id) VALUES (2, 2);
 		INSERT INTO topics VALUES (2, 8, 2);
-		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, name, season_id)
-		    VALUES (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.PadelLadders("id = 2")+`
 		INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) VALUES (2, 3, 2, 1), (2, 2, 3, 1);
 		INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 2, 'undo', 2);
 		INSERT INTO timers VALUES ('t:prompt:1', 2, now());

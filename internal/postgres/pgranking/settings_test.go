@@ -18,12 +18,8 @@ func TestApplySetting(t *testing.T) {
 			w := newWorld(t, alice)
 			// This group must never change.
 			dbtest.Exec(t, w.Pool, `
-				WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id),
-				     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id),
-				     l AS (INSERT INTO ladders (group_id, is_default, season_id)
-				           SELECT id, true, nextval('seasons_id_seq') FROM other RETURNING *)
-				INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-				SELECT season_id, group_id, id, 1 FROM l`)
+				WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id)
+				INSERT INTO groups (chat_id) SELECT id FROM chat;`+dbtest.DefaultLadders)
 			untouched := func() string {
 				return dbtest.Value[string](t, w.Pool, `
 					SELECT concat(to_jsonb(c), to_jsonb(l))

@@ -114,10 +114,7 @@ func TestAnyRanking(t *testing.T) {
 	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club');
 		INSERT INTO groups (chat_id) SELECT id FROM chats;
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
-		    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
-		    SELECT season_id, group_id, id, 1 FROM l;
+		`+dbtest.DefaultLadders+`
 		INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' FROM generate_series(1, 45) n`)
 	now := time.Date(2026, time.November, 11, 0, 0, 0, 0, time.UTC)
 	draws := rapid.IntRange(0, 1)
