@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,7 +89,7 @@ func TestSessionsEnd(t *testing.T) {
 // another host.
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
-	down := startingServer(t)
+	down, _ := fakeHost(t, refusing("57P03")) // it is starting up
 	pool := openAsBot(t, strings.Replace(dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL, "@", "@"+down+",", 1))
 	sessions := acquireSessions(t, pool, 2)
 	before := release(sessions...)
@@ -101,36 +99,6 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	if !slices.Equal(before, after) {
 		t.Errorf("sessions %v are used, want %v again", after, before)
 	}
-}
-
-// startingServer returns the address of a server that refuses all sessions because it is starting
-// up.
-func startingServer(t *testing.T) (address string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	dbtest.Must(t, err)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return // the test is over
-			}
-			server := pgproto3.NewBackend(client, client)
-			if _, err := server.ReceiveStartupMessage(); err == nil {
-				server.Send(&pgproto3.ErrorResponse{
-					Severity: "FATAL", Code: "57P03", Message: "the database system is starting up",
-				})
-				server.Flush() //nolint:errcheck // the client sees the end of the connection
-			}
-			client.Close() //nolint:errcheck // as above
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close() //nolint:errcheck // unused from here on
-		serving.Wait()
-	})
-	return listener.Addr().String()
 }
 
 // TestSessionLifetime: sessions live for at most half an hour, and end at different ages. The URL
