@@ -41,33 +41,6 @@ func TestPurgeByAge(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeCallbackAnswers: finished callback answers are purged after an hour, unless they are
-// dead. Other sent notices are kept for longer.
-func TestPurgeCallbackAnswers(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.Borrow(t).Pool
-	dbtest.Exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
-	add := func(press *string, state, age string) {
-		t.Helper()
-		dbtest.Exec(t, pool, `
-			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at)
-			VALUES (1, 'refusal', '{}', CASE WHEN $1::text IS NULL THEN 'send' ELSE 'callback_answer' END,
-			    $1, $2, now() - $3::text::interval)`,
-			press, state, age)
-	}
-	press := "press"
-	add(&press, "sent", "61 minutes")
-	add(&press, "expired", "61 minutes")
-	add(&press, "sent", "59 minutes")
-	add(&press, "dead", "61 minutes")
-	add(nil, "sent", "61 minutes")
-	dbtest.Purge(t, pool, 2)
-	left := dbtest.Values[string](t, pool, `SELECT action || ' ' || state FROM outbox ORDER BY id`)
-	if want := []string{"callback_answer sent", "callback_answer dead", "send sent"}; !slices.Equal(left, want) {
-		t.Errorf("the rows left are %v, want %v", left, want)
-	}
-}
-
 // TestPurgeInBatches: a transaction removes at most 10,000 keys. After a full batch, another one
 // follows.
 func TestPurgeInBatches(t *testing.T) {
@@ -98,8 +71,8 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeOfTheOutbox: finished notices are purged after a week, but dead notices only when they
-// have no dead letter.
+// TestPurgeOfTheOutbox: finished notices are purged after a week, and callback answers after an
+// hour, but dead notices only when they have no dead letter.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -113,17 +86,22 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 		    (1, 'dead', '{}', 'dead', now() - interval '1 year', now() - interval '169 hours'),
 		    (1, 'dropped', '{}', 'dead', now() - interval '1 year', now() - interval '169 hours'),
 		    (1, 'dead and letter purged', '{}', 'dead', now() - interval '1 year', now() - interval '721 hours');
+		INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at) VALUES
+		    (1, 'press answered', '{}', 'callback_answer', 'q', 'sent', now() - interval '59 minutes'),
+		    (1, 'press answered long ago', '{}', 'callback_answer', 'q', 'sent', now() - interval '61 minutes'),
+		    (1, 'press too old', '{}', 'callback_answer', 'q', 'expired', now() - interval '61 minutes'),
+		    (1, 'press not answered', '{}', 'callback_answer', 'q', 'dead', now() - interval '61 minutes');
 		INSERT INTO dead_letters
 		    (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at, last_seen_at) VALUES
 		    ('notice', NULL, 5, '', 'why', 1, now() - interval '1 year', now() - interval '169 hours'),
 		    ('notice', NULL, 7, '', 'why', 1, now() - interval '1 year', now() - interval '721 hours'),
 		    ('update', 8, NULL, '', 'why', 1, now() - interval '1 year', now() - interval '719 hours'),
 		    ('update', 9, NULL, '', 'why', 1, now() - interval '1 year', now() - interval '721 hours')`)
-	dbtest.Purge(t, pool, 6)
+	dbtest.Purge(t, pool, 8)
 	left := dbtest.Values[string](t, pool, `
 		SELECT kind FROM outbox
 		UNION ALL SELECT coalesce(outbox_id, update_id)::text FROM dead_letters ORDER BY 1`)
-	dbtest.Equal(t, "left", []string{"5", "8", "dead", "sent", "waits"}, left)
+	dbtest.Equal(t, "left", []string{"5", "8", "dead", "press answered", "press not answered", "sent", "waits"}, left)
 	dbtest.Purge(t, pool, 0)
 }
 
