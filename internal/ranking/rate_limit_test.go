@@ -254,17 +254,19 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 3, Items: []ranking.RejectedResult{{Command: "undo", Number: 2}}})
 }
 
-// TestWhatIsAResult: reports, undos and fixes count as results, valid or not, typed or by button.
+// TestWhatIsAResult: reports, undos, restores and fixes count as results, valid or not, typed or by
+// button.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 6})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 7})
 	sets := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
 	everything := func() {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{
 			A: []command.Person{alice, bob}, B: []command.Person{zoe, {Username: "dave"}}, Scores: sets,
 		}))
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, alice, 3, 1)))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{}))
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(42)}))
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{}))
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{
@@ -274,14 +276,14 @@ func TestWhatIsAResult(t *testing.T) {
 			ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}, Malformed: "fix"}))
 	}
 	everything()
-	g.checkBuckets(t, "all", "result=6")
+	g.checkBuckets(t, "all", "result=7")
 	everything()
-	g.checkBuckets(t, "all again", "refused=6 result=6")
+	g.checkBuckets(t, "all again", "refused=7 result=7")
 	all := g.notRecorded(t, `true`)
 	if len(all) != 1 {
 		t.Fatalf("%d notices of rejected results, want 1", len(all))
 	}
-	checkNotice(t, all[0], ranking.NotRecorded{Limit: 6, Items: []ranking.RejectedResult{
+	checkNotice(t, all[0], ranking.NotRecorded{Limit: 7, Items: []ranking.RejectedResult{
 		{
 			Command: "match",
 			NamedResult: ranking.NamedResult{
@@ -290,6 +292,7 @@ func TestWhatIsAResult(t *testing.T) {
 			},
 		},
 		{Command: "match", Malformed: true},
+		{Command: "restore", Last: true},
 		{Command: "undo", Number: 42},
 		{Command: "undo", Last: true},
 		{Command: "fix", Number: 1, NamedResult: ranking.NamedResult{Score: [2]int{11, 7}}},
@@ -301,15 +304,15 @@ func TestWhatIsAResult(t *testing.T) {
 	must(t, g.Do(t.Context(), press, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.TooManyResults})
 	g.has(t, 1, "handled_commands WHERE key = '"+press.Key+"'") // otherwise a redelivery could succeed
-	g.checkBuckets(t, "after a press", "refused=7 result=6")
-	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
+	g.checkBuckets(t, "after a press", "refused=8 result=7")
+	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 7 {
 		t.Errorf("the chat is notified of a refused press: %+v", got)
 	}
 	for range 40 {
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
 	}
-	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 30 || got[0].More != 16 {
-		t.Errorf("after 46 rejected results it lists %d and %d more", len(got[0].Items), got[0].More)
+	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 30 || got[0].More != 17 {
+		t.Errorf("after 47 rejected results it lists %d and %d more", len(got[0].Items), got[0].More)
 	}
 	// Another chat gets its own notice, and an anonymous admin counts as a separate sender.
 	elsewhere := g.origin(&alice)
@@ -318,7 +321,7 @@ func TestWhatIsAResult(t *testing.T) {
 	if got := g.notRecorded(t, `true`); len(got) != 2 || len(got[1].Items) != 1 {
 		t.Errorf("the notices are %+v", got)
 	}
-	for range 7 {
+	for range 8 {
 		must(t, g.Do(t.Context(), g.origin(nil), ranking.UndoMatch{Amendment: matchNumber(42)}))
 	}
 	g.has(t, 1, "handled_commands WHERE sender = -100 AND rate_class = 'refused'")

@@ -296,15 +296,3 @@ func TestTooFarBack(t *testing.T) {
 	}
 	g.has(t, 2, "matches WHERE changes > 0")
 }
-
-// TestRestoreOverTheLimit: a restore over the limit on results is listed among the rejected ones.
-func TestRestoreOverTheLimit(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 2})
-	g.record(t, &alice, alice, bob, 3, 1)
-	g.undo(t, &alice, matchNumber(1))
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(0)}))
-	const item = `SELECT payload -> 'items' ->> 0 FROM outbox WHERE kind = 'not_recorded'`
-	equal(t, "not recorded", []string{`{"last": true, "command": "restore"}`}, texts(t, g, item))
-}
