@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"elobot/internal/ranking"
 )
 
@@ -44,16 +42,4 @@ func (f *fleet) check() {
 		f.t.Log(line)
 	}
 	f.mustNotFail()
-}
-
-// connect returns a pool that is closed at the end of the test.
-func connect(tb testing.TB, url string) *pgxpool.Pool {
-	tb.Helper()
-	config, err := pgxpool.ParseConfig(url)
-	must(tb, err)
-	config.MaxConns = 8
-	pool, err := pgxpool.NewWithConfig(tb.Context(), config)
-	must(tb, err)
-	tb.Cleanup(pool.Close)
-	return pool
 }

@@ -15,6 +15,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/migrations"
@@ -68,7 +69,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 		}
 	})
 	g := &game{url: server.URL()}
-	g.pool = connect(t, g.url)
+	g.pool = dbtest.Open(t, g.url)
 	must(t, postgres.Migrate(t.Context(), g.pool, migrations.FS, slog.New(slog.DiscardHandler)))
 	g.store = pgranking.NewStore(g.pool, func(outbox.Lane) {})
 	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1})
