@@ -47,9 +47,8 @@ func TestTogetherAsAlone(t *testing.T) {
 		dbtest.Exec(t, w.Pool, `
 			UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour', is_active = id % 3 > 0
 			WHERE id % 2 = 0`)
-		all := make([]ranking.Changes, len(w.chats))
+		all := w.matchEach(t)
 		for i := range all {
-			all[i] = w.match(t, i, fmt.Sprint("k", i))
 			all[i].SentAt = now.Add(-time.Duration(i) * time.Hour)
 			all[i].Addressee = ranking.Name{Name: fmt.Sprint("Somebody ", i)}
 			all[i].RateEntry = ranking.RateEntry{Bucket: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
@@ -94,15 +93,7 @@ func TestTogetherAsAlone(t *testing.T) {
 func TestWrittenTogether(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, pgranking.MaxTogether+2)
-	var all []ranking.Changes
-	for i := range w.chats {
-		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
-	}
-	for i, r := range w.gather(t, w.Store, all...) {
-		if err := dbtest.Receive(t, r); err != nil {
-			t.Errorf("result %d: %v", i, err)
-		}
-	}
+	mustReceive(t, w.gather(t, w.Store, w.matchEach(t)...))
 	sizes := dbtest.Values[int](t, w.Pool, `
 		SELECT count(*) FROM matches WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1 DESC`)
 	dbtest.Equal(t, "results in one transaction", []int{pgranking.MaxTogether, 2}, sizes)
@@ -114,12 +105,8 @@ func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
 	results := w.gather(t, w.Store, w.match(t, 0, "a"), w.match(t, 0, "b"), w.match(t, 1, "c"))
-	for i, want := range []error{nil, ranking.ErrConflict, nil} {
-		if err := dbtest.Receive(t, results[i]); !errors.Is(err, want) {
-			t.Errorf("result %d: %v, want %v", i, err, want)
-		}
-	}
-	dbtest.Equal(t, "recorded, by transaction", []string{"a c"}, w.recorded(t))
+	mustReceive(t, results, nil, ranking.ErrConflict)
+	w.mustRecord(t, "a c")
 }
 
 // TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not
@@ -144,22 +131,15 @@ func TestTogetherWithBadOnes(t *testing.T) {
 			w := newTown(t, 4)
 			var log bytes.Buffer
 			w.Store.Log = slog.New(slog.NewTextHandler(&log, nil))
-			var all []ranking.Changes
-			for i := range w.chats {
-				all = append(all, w.match(t, i, fmt.Sprint("k", i)))
-			}
+			all := w.matchEach(t)
 			if tc.spoil != nil {
 				tc.spoil(&all[2])
 			}
 			somebody := dbtest.Begin(t, w.Pool)
 			dbtest.Exec(t, somebody, tc.sql)
 			results := w.gather(t, w.Store, all...)
-			for _, i := range []int{0, 1, 3} {
-				if err := dbtest.Receive(t, results[i]); err != nil {
-					t.Errorf("result %d: %v", i, err)
-				}
-			}
-			dbtest.Equal(t, "recorded, by transaction", []string{"k0", "k1", "k3"}, w.recorded(t))
+			mustReceive(t, []<-chan error{results[0], results[1], results[3]})
+			w.mustRecord(t, "k0", "k1", "k3")
 			dbtest.Must(t, somebody.Rollback(t.Context()))
 			if err := dbtest.Receive(t, results[2]); !tc.want(err) {
 				t.Errorf("result 2: %v", err)
@@ -183,18 +163,9 @@ func TestTogetherUnderLostLease(t *testing.T) {
 	w := newTown(t, 3)
 	store, _ := w.AsLeader(t)
 	dbtest.Exec(t, w.Pool, `UPDATE leases SET epoch = epoch + 1`)
-	var all []ranking.Changes
-	for i := range w.chats {
-		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
-	}
-	for i, r := range w.gather(t, store, all...) {
-		if err := dbtest.Receive(t, r); !errors.Is(err, outbox.ErrLeaseLost) {
-			t.Errorf("result %d: %v", i, err)
-		}
-	}
-	if got := w.recorded(t); len(got) > 0 {
-		t.Errorf("recorded: %v", got)
-	}
+	lost := outbox.ErrLeaseLost
+	mustReceive(t, w.gather(t, store, w.matchEach(t)...), lost, lost, lost)
+	w.mustRecord(t)
 }
 
 // TestGivenUpBeforeWritten: a result whose caller has given up is not recorded with the others.
@@ -211,10 +182,8 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
 	w.awaitWaiting(t, w.Store, 1)
 	resume()
-	if err := dbtest.Receive(t, result); err != nil {
-		t.Error(err)
-	}
-	dbtest.Equal(t, "recorded, by transaction", []string{"k"}, w.recorded(t))
+	mustReceive(t, []<-chan error{result})
+	w.mustRecord(t, "k")
 }
 
 // TestGivenUpWhileWritten: a caller who gives up while the result is being written with others
@@ -238,33 +207,22 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
 	giveUp()
 	dbtest.Must(t, holder.Rollback(t.Context()))
-	for _, result := range []<-chan error{first, second} {
-		if err := dbtest.Receive(t, result); err != nil {
-			t.Error(err)
-		}
-	}
-	dbtest.Equal(t, "recorded, by transaction", []string{"given up k"}, w.recorded(t))
+	mustReceive(t, []<-chan error{first, second})
+	w.mustRecord(t, "given up k")
 }
 
 // TestTogetherWithPanic: results that make the bot panic when written together are written alone.
 func TestTogetherWithPanic(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	var all []ranking.Changes
-	for i := range w.chats {
-		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
-	}
+	all := w.matchEach(t)
 	var once sync.Once
 	w.Store.Now = func() time.Time {
 		once.Do(func() { panic("no time") })
 		return time.Now()
 	}
-	for i, r := range w.gather(t, w.Store, all...) {
-		if err := dbtest.Receive(t, r); err != nil {
-			t.Errorf("result %d: %v", i, err)
-		}
-	}
-	dbtest.Equal(t, "recorded, by transaction", []string{"k0", "k1"}, w.recorded(t))
+	mustReceive(t, w.gather(t, w.Store, all...))
+	w.mustRecord(t, "k0", "k1")
 }
 
 // TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are
@@ -277,7 +235,7 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	dbtest.Exec(t, holder, `SELECT FROM groups WHERE id BETWEEN 2 AND $1 FOR NO KEY UPDATE`, held+1)
 	var stuck []<-chan error
 	for i := range held {
-		c := w.match(t, i, fmt.Sprintf("k%02d", i))
+		c := w.match(t, i, fmt.Sprint("k", i))
 		stuck = append(stuck, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
 	}
 	dbtest.Await(t, w.Pool, `
@@ -285,17 +243,11 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
 	defer cancel()
 	for i := held; i < held+2; i++ {
-		if err := w.Store.Apply(ctx, w.match(t, i, fmt.Sprintf("k%02d", i))); err != nil {
+		if err := w.Store.Apply(ctx, w.match(t, i, fmt.Sprint("k", i))); err != nil {
 			t.Error(err)
 		}
 	}
-	if got := len(w.recorded(t)); got != 2 {
-		t.Errorf("%d results are recorded", got)
-	}
+	w.mustRecord(t, "k5", "k6")
 	dbtest.Must(t, holder.Rollback(t.Context()))
-	for i, r := range stuck {
-		if err := dbtest.Receive(t, r); err != nil {
-			t.Errorf("result %d: %v", i, err)
-		}
-	}
+	mustReceive(t, stuck)
 }

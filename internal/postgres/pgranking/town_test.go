@@ -1,6 +1,7 @@
 package pgranking_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -40,6 +41,16 @@ func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	return dbtest.Match(snap, key)
 }
 
+// matchEach returns the changes by which Alice beats Bob in each group, with the keys k0, k1 and so
+// on.
+func (w *town) matchEach(t *testing.T) (all []ranking.Changes) {
+	t.Helper()
+	for i := range w.chats {
+		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
+	}
+	return all
+}
+
 // gather applies changes that have to wait for a slot. Once all of them wait, it frees a slot and
 // returns the channels of their outcomes.
 func (w *town) gather(t *testing.T, store *pgranking.Store, all ...ranking.Changes) []<-chan error {
@@ -68,10 +79,25 @@ func (w *town) awaitWaiting(t *testing.T, store *pgranking.Store, n int) {
 	}
 }
 
-// recorded returns the keys of the matches recorded after newTown, joined by transaction.
-func (w *town) recorded(t *testing.T) []string {
+// mustRecord checks the keys of the matches recorded after newTown, joined by transaction.
+func (w *town) mustRecord(t *testing.T, want ...string) {
 	t.Helper()
-	return dbtest.Values[string](t, w.Pool, `
+	w.mustYield(t, `
 		SELECT string_agg(idempotency_key, ' ' ORDER BY idempotency_key) FROM matches
-		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`)
+		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`, want...)
+}
+
+// mustReceive receives the outcomes of results, and checks that they are want, or nil if want has
+// no more.
+func mustReceive(t *testing.T, results []<-chan error, want ...error) {
+	t.Helper()
+	for i, r := range results {
+		var target error
+		if i < len(want) {
+			target = want[i]
+		}
+		if err := dbtest.Receive(t, r); !errors.Is(err, target) {
+			t.Errorf("result %d: %v, want %v", i, err, target)
+		}
+	}
 }
