@@ -37,6 +37,26 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// amendments returns an operation of each kind that amends a match.
+var amendments = map[string]func(ranking.Amendment) ranking.Operation{
+	"undo":    func(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} },
+	"restore": func(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} },
+	"fix": func(a ranking.Amendment) ranking.Operation {
+		return ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}}
+	},
+}
+
+// matchesAndNotices returns everything that an amendment may change, with the notices that a
+// condition selects.
+func (g *game) matchesAndNotices(t *testing.T, notices string) []string {
+	t.Helper()
+	return texts(t, g, `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
+		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
+		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
+		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE `+notices+`
+		ORDER BY 1`)
+}
+
 // TestButtonsOfOtherMatches: a button amends only the match it was made for. If another match has
 // the number by now, a press is refused, and so is a reply.
 func TestButtonsOfOtherMatches(t *testing.T) {
@@ -45,35 +65,20 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1) // m:1
 	g.record(t, &alice, alice, bob, 3, 1) // m:2
 	g.undo(t, &alice, matchNumber(2))
-	const contents = `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
-		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
-		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
-		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE kind <> 'refusal'
-		ORDER BY 1`
-	before := texts(t, g, contents)
-	amendments := []func(ranking.Origin, ranking.Amendment) error{
-		func(o ranking.Origin, a ranking.Amendment) error {
-			return g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: a})
-		},
-		func(o ranking.Origin, a ranking.Amendment) error {
-			return g.Do(asAdmin(t), o, ranking.RestoreMatch{Amendment: a})
-		},
-		func(o ranking.Origin, a ranking.Amendment) error {
-			return g.Do(asAdmin(t), o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}})
-		},
-	}
+	const unanswered = "kind <> 'refusal'"
+	before := g.matchesAndNotices(t, unanswered)
 	gone := ranking.Refusal{Code: ranking.MatchGone}
 	for _, amend := range amendments {
 		for number := 1; number <= 3; number++ {
 			ref := ranking.MatchRef{Number: number, Tag: ranking.TagOf("m:3")}
 			pressed, replied := g.press(&alice), g.origin(&alice)
-			must(t, amend(pressed, ranking.Amendment{Match: ref, Changes: new(int)}))
+			must(t, g.Do(asAdmin(t), pressed, amend(ranking.Amendment{Match: ref, Changes: new(int)})))
 			checkNotice(t, g.callbackAnswer(t, pressed), gone)
-			must(t, amend(replied, ranking.Amendment{Match: ref}))
+			must(t, g.Do(asAdmin(t), replied, amend(ranking.Amendment{Match: ref})))
 			checkNotice(t, g.notice(t, replied.Key), gone)
 		}
 	}
-	equal(t, "something has changed", before, texts(t, g, contents))
+	equal(t, "something has changed", before, g.matchesAndNotices(t, unanswered))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: ranking.Amendment{
 		Match: ranking.MatchRef{Number: 2, Tag: ranking.TagOf("m:2")}, Changes: new(1),
 	}}))

@@ -184,33 +184,19 @@ func TestStalePresses(t *testing.T) {
 	g.undo(t, &alice, matchNumber(2)) // 1 change
 	g.undo(t, &alice, matchNumber(3))
 	g.restore(t, &alice, matchNumber(3)) // 2 changes
-	const contents = `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
-		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
-		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
-		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE action <> 'callback_answer'
-		ORDER BY 1`
-	before := texts(t, g, contents)
+	const unanswered = "action <> 'callback_answer'"
+	before := g.matchesAndNotices(t, unanswered)
 	current := []int{1: 0, 2: 1, 3: 2}
 	for number := 1; number <= 3; number++ {
 		for _, changes := range []int{0, 1, 2, 3, 1 << 30} {
 			if changes == current[number] {
 				continue
 			}
-			for name, press := range map[string]func(ranking.Origin, ranking.Amendment) error{
-				"undo": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: a})
-				},
-				"restore": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(asAdmin(t), o, ranking.RestoreMatch{Amendment: a})
-				},
-				"fix": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(asAdmin(t), o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}})
-				},
-			} {
+			for name, amend := range amendments {
 				o := g.origin(&alice)
 				o.Button = o.Key
 				a := ranking.Amendment{Match: ranking.MatchRef{Number: number}, Changes: &changes}
-				must(t, press(o, a))
+				must(t, g.Do(asAdmin(t), o, amend(a)))
 				want := ranking.Refusal{Code: ranking.ChangedSince, Number: number}
 				if number == 2 && name != "restore" {
 					want = ranking.Refusal{Code: ranking.UndoneAlready, Number: number, Minutes: 1440}
@@ -221,7 +207,7 @@ func TestStalePresses(t *testing.T) {
 			}
 		}
 	}
-	equal(t, "something has changed", before, texts(t, g, contents))
+	equal(t, "something has changed", before, g.matchesAndNotices(t, unanswered))
 	changes := 2
 	o := g.origin(&alice)
 	o.Button = o.Key
