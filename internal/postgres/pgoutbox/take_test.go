@@ -14,7 +14,7 @@ import (
 )
 
 // TestTakeTogether: new messages of a lane are taken together, up to Bounds.Merge, unless their
-// topics differ, they have to wait or they are too late.
+// topics differ, they must be sent alone, they have to wait or they are too late.
 func TestTakeTogether(t *testing.T) {
 	t.Parallel()
 	const send = `INSERT INTO outbox
@@ -35,6 +35,10 @@ func TestTakeTogether(t *testing.T) {
 		"one that waits alone":  {send + plain + `, (1, 'k', '{}', NULL, 'outcome', NULL, 'send', now() + interval '1 hour', NULL, NULL)`, 64, "1+, wait 3600"},
 		"late ones":             {send + `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL), ` + plain + `, (1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL), ` + plain, 64, "2 4"},
 		"nothing but late ones": {send + `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL)`, 64, ""},
+		"to be sent alone": {
+			`INSERT INTO outbox (chat_id, kind, payload, alone)
+			SELECT 1, 'k', '{}', alone FROM unnest('{f,t,t,f,f}'::boolean[]) AS alone`, 64, "1+, 2+, 3+, 4 5",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +67,9 @@ func TestTakeTogether(t *testing.T) {
 				m.Finish(t, dbtest.SentAs(*turn.Message, 7))
 			}
 			dbtest.Equal(t, "taken", tc.want, strings.Join(got, ", "))
+			if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent' AND attempts <> 1`); n != 0 {
+				t.Errorf("%d were taken more than once", n)
+			}
 		})
 	}
 }
@@ -157,17 +164,4 @@ func TestMovedWhileTaken(t *testing.T) {
 	dbtest.Equal(t, "turns", []outbox.Turn{{Lane: dbtest.Chat(1)}}, dbtest.Receive(t, taken))
 	m.MustTake(t, 2, 1, 2, 4)
 	m.MustTake(t, 1, 3)
-}
-
-// TestSentAlone: a notice that must be sent alone is also taken alone.
-func TestSentAlone(t *testing.T) {
-	t.Parallel()
-	m := newEmptyMail(t)
-	for _, alone := range []bool{false, true, true, false, false} {
-		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, alone) VALUES (1, 'k', '{}', $1)`, alone)
-	}
-	for _, want := range [][]int64{{1}, {2}, {3}, {4, 5}} {
-		m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, want...), want[0]))
-	}
-	m.MustHaveRows(t, `attempts`, "1 1", "2 1", "3 1", "4 1", "5 1")
 }
