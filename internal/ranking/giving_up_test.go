@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,9 +24,7 @@ func inNamedLadder(o ranking.Origin, name, args string, mentions ...command.Pers
 
 // conflicting returns a store of the game on which the given number of Applies conflict first.
 func (g *game) conflicting(times int64) conflictingStore {
-	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
-	store.left.Store(times)
-	return store
+	return conflicting(g.store, times, func(bool) {})
 }
 
 // heldStore is a store on which each Apply with an effect fails because another session holds the

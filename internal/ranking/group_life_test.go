@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,9 +293,7 @@ func TestEventsAreNotAnswered(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			memory := &memoryStore{}
-			store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
-			store.left.Store(4)
-			service := newQuietService(store, slog.DiscardHandler)
+			service := newQuietService(conflicting(memory, 4, func(bool) {}), slog.DiscardHandler)
 			if err := happens(t.Context(), service); !errors.Is(err, ranking.ErrConflict) || len(memory.applied) > 0 {
 				t.Errorf("%s: error is %v, applied %+v", name, err, memory.applied)
 			}

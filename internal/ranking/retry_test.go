@@ -54,6 +54,14 @@ func (l conflictingLock) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.store.apply(ctx, c, true, l.Locked.Apply)
 }
 
+// conflicting returns a store on which the given number of Applies conflict first. Each Apply calls
+// log.
+func conflicting(store ranking.Store, times int64, log func(exclusive bool)) conflictingStore {
+	s := conflictingStore{Store: store, left: new(atomic.Int64), log: log}
+	s.left.Store(times)
+	return s
+}
+
 // memoryStore is an in-memory store that knows all people and keeps the applied changes. It cannot
 // amend matches.
 type memoryStore struct {
@@ -112,10 +120,9 @@ func TestRetries(t *testing.T) {
 				memory, logged := &memoryStore{}, &logRecords{}
 				started := time.Now()
 				var tries []try
-				store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(exclusive bool) {
+				store := conflicting(memory, int64(lost), func(exclusive bool) {
 					tries = append(tries, try{time.Since(started), exclusive})
-				}}
-				store.left.Store(int64(lost))
+				})
 				service := newQuietService(store, logged)
 				err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
 				want := all[:min(lost, 3)+1]
@@ -147,9 +154,7 @@ func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
-		store := conflictingStore{
-			Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) },
-		}
+		store := conflicting(&memoryStore{}, 0, func(exclusive bool) { locked = append(locked, exclusive) })
 		service := ranking.NewService(store, &spy{}, dbtest.Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{})
 		elsewhere := from(&alice, "m:2")
 		elsewhere.Chat.ID--
@@ -194,10 +199,7 @@ func TestAnonymousReportLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
-		store := conflictingStore{
-			Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) },
-		}
-		store.left.Store(1)
+		store := conflicting(&memoryStore{}, 1, func(exclusive bool) { locked = append(locked, exclusive) })
 		o := saying(from(nil, "m:1"), "match", "@ @ 3:0 golf", alice, bob)
 		service := newQuietService(store, slog.DiscardHandler)
 		must(t, service.Do(t.Context(), o, ranking.ReadReport{}))
@@ -240,9 +242,7 @@ func TestCancelledBetweenRetries(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				memory := &memoryStore{}
-				store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
-				store.left.Store(2)
-				service := newQuietService(store, slog.DiscardHandler)
+				service := newQuietService(conflicting(memory, 2, func(bool) {}), slog.DiscardHandler)
 				ctx, cancel := stop(t.Context())
 				defer cancel()
 				err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
