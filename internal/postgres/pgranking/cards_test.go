@@ -32,17 +32,12 @@ func (c cards) change(t *testing.T, key string, n int) {
 		ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}))
 }
 
-// outboxRows returns all rows of the outbox, sent or not.
-func (c cards) outboxRows(t *testing.T) []string {
-	t.Helper()
-	return dbtest.Values[string](t, c.world.Pool, `
-		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' shows ' || (payload->>'number')
-		FROM outbox ORDER BY id`)
-}
-
+// mustHave checks all rows of the outbox, sent or not.
 func (c cards) mustHave(t *testing.T, want ...string) {
 	t.Helper()
-	dbtest.Equal(t, "outbox", want, c.outboxRows(t))
+	c.mustYield(t, `
+		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' shows ' || (payload->>'number')
+		FROM outbox ORDER BY id`, want...)
 }
 
 // messages lists the messages that show a match.

@@ -143,18 +143,21 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 			"de active greeted 200 added 150",
 		},
 	} {
-		w := newWorld(t)
-		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, dbtest.Upgraded, nil))
-		dbtest.Exec(t, w.Pool, `
-			UPDATE chats SET language = 'de', greeted_at = `+tc.older+` WHERE id = 1;
-			UPDATE chats SET language = 'fr', greeted_at = to_timestamp(200), added_at = to_timestamp(150) WHERE id = 2;
-			INSERT INTO outbox (chat_id, key, kind, payload, state, finished_at) VALUES
-			    (1, 's:1', 'a', '{}', 'planned', NULL), (2, 'm:1', 'a', '{}', 'planned', NULL),
-			    (2, 's:2', 'a', '{}', 'planned', NULL), (2, 's:3', 'a', '{}', 'sending', NULL),
-			    (2, 's:4', 'a', '{}', 'sent', now())`)
-		w.move(t)
-		dbtest.Equal(t, name+": outbox", tc.rows, w.outbox(t))
-		w.mustYield(t, presence, tc.wanted)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, dbtest.Upgraded, nil))
+			dbtest.Exec(t, w.Pool, `
+				UPDATE chats SET language = 'de', greeted_at = `+tc.older+` WHERE id = 1;
+				UPDATE chats SET language = 'fr', greeted_at = to_timestamp(200), added_at = to_timestamp(150) WHERE id = 2;
+				INSERT INTO outbox (chat_id, key, kind, payload, state, finished_at) VALUES
+				    (1, 's:1', 'a', '{}', 'planned', NULL), (2, 'm:1', 'a', '{}', 'planned', NULL),
+				    (2, 's:2', 'a', '{}', 'planned', NULL), (2, 's:3', 'a', '{}', 'sending', NULL),
+				    (2, 's:4', 'a', '{}', 'sent', now())`)
+			w.move(t)
+			w.mustHaveOutbox(t, tc.rows...)
+			w.mustYield(t, presence, tc.wanted)
+		})
 	}
 }
 
