@@ -2,7 +2,11 @@ package pgtest
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -77,11 +81,37 @@ func startServer() (url string, stop func() error, err error) {
 			continue
 		}
 		if url, stop, err = way.start(ctx); err == nil {
+			if err := hashPasswordOnce(ctx, url); err != nil {
+				return "", nil, errors.Join(fmt.Errorf("hash the password of the server: %w", err), stop())
+			}
 			return url, stop, nil
 		}
 		reasons = errors.Join(reasons, err)
 	}
 	return "", nil, reasons
+}
+
+// hashPasswordOnce makes the server keep a hash of its password after one iteration of PBKDF2. The
+// password is random, so the usual 4096 iterations protect nothing, and they take most of the time
+// of a new connection, on both sides. The form of the hash is that of pg_authid.rolpassword; RFC
+// 5802 explains its keys.
+func hashPasswordOnce(ctx context.Context, server string) error {
+	return execute(ctx, server, func(conn *pgx.Conn) error {
+		config, salt := conn.Config(), []byte(rand.Text())
+		salted, err := pbkdf2.Key(sha256.New, config.Password, salt, 1, sha256.Size)
+		if err != nil {
+			return err
+		}
+		key := func(name string) []byte {
+			mac := hmac.New(sha256.New, salted)
+			mac.Write([]byte(name))
+			return mac.Sum(nil)
+		}
+		stored, base64 := sha256.Sum256(key("Client Key")), base64.StdEncoding.EncodeToString
+		hash := fmt.Sprintf("SCRAM-SHA-256$1:%s$%s:%s", base64(salt), base64(stored[:]), base64(key("Server Key")))
+		_, err = conn.Exec(ctx, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", quoted(config.User), hash))
+		return err
+	})
 }
 
 // local returns a function that starts a server with pgtemp.
