@@ -23,7 +23,7 @@ type amendOperation struct {
 	command string // the command's name, for rejected results
 	origin  Origin
 	window  time.Duration // how long players and the reporter may amend the match
-	longest int           // maximum number of later matches to replay
+	longest int           // how many later matches the group may have, in all ladders
 }
 
 func (s *Service) amendment(c *call, command string, a Amendment) amendOperation {
@@ -80,7 +80,7 @@ func (a amendOperation) refusal(m *StoredMatch) Notice {
 }
 
 // cannotChange returns a refusal if the match has changed since the pressed button was made, or if
-// too many later matches would have to be replayed. Otherwise it returns nil.
+// the group has too many later matches. Otherwise it returns nil.
 func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	switch {
 	case a.isStale(m):

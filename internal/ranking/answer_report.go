@@ -61,8 +61,8 @@ type promptedResult struct {
 	PromptAnswer
 	origin Origin
 	people participants
-	added  int              // the first added people become players, if they are not players yet
-	chosen *recordOperation // the result, nil if the option reports none
+	added  int              // how many people, counted from the first, may become players
+	chosen *recordOperation // records the chosen result; nil if there is none
 }
 
 func (r promptedResult) needs() Needs {
@@ -71,7 +71,7 @@ func (r promptedResult) needs() Needs {
 		needs = r.chosen.needs()
 		needs.Match = &MatchRef{Key: r.chosen.message.Key}
 	} else {
-		needs.Played = SuggestedFrom // for the next prompt
+		needs.Played = SuggestedFrom // for the next question of a wizard
 	}
 	needs.People, needs.New, needs.Prompt = r.people, r.added, r.Prompt.ID
 	return needs
@@ -88,8 +88,9 @@ func (r promptedResult) by(snap *Snapshot) Reporter {
 }
 
 // record records the result and closes the prompt. If something about the result is unusual, the
-// message of the prompt asks about that instead. If the result is refused, the decision has only
-// the refusal as its Notice.
+// prompt stays open and its message asks about that. Of several matches, record then still records
+// those that need not wait for the answer. If the result is refused, the decision has only the
+// refusal as its Notice.
 func (r promptedResult) record(snap *Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
@@ -160,16 +161,15 @@ func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)
-	// The result is refused now, although it was acceptable when the prompt was sent. Close the
-	// prompt.
+	// The chosen result is refused, so close the prompt.
 	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil {
 		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
 	return d, lacks, err
 }
 
-// ReportChosen shows the answer to a ReportPrompt. A separate notice shows the effect of the
-// answer.
+// ReportChosen shows the result that was chosen in answer to a PromptReport or a PromptWizard. The
+// cards of the recorded matches are separate notices.
 type ReportChosen struct {
 	Results []NamedResult `json:"results"`
 	By      Reporter      `json:"by"`
@@ -177,12 +177,13 @@ type ReportChosen struct {
 
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
-// ReportDropped says that a report was not recorded, because its prompt was canceled or has
-// expired.
+// ReportDropped says that a PromptReport or a PromptWizard was canceled or has expired, so the
+// results that it asked about were not recorded.
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
-	Results []NamedResult `json:"results,omitempty"` // in the likeliest reading
-	// The recorded match, whose players the report would correct, stays as it is.
+	Results []NamedResult `json:"results,omitempty"` // of the likeliest reading, if any is known
+	// Kept means that the recorded match, whose players the report would correct, stays as it is.
+	// There are no Results then.
 	Kept bool `json:"kept,omitempty"`
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Question is a question that the Answerer answers from stored data.
 type Question interface {
-	// IsAbout reports whether the question may be about the people that said names. For a button,
-	// said is the command that the message with the button answered.
+	// IsAbout reports whether the question may be about the people named in said, which is the Said
+	// of the Origin.
 	IsAbout(said command.Command) bool
 }
 
@@ -29,16 +29,17 @@ type Answerer interface {
 
 // Asked is the context of a question: its Origin and the Snapshot. The People of the Snapshot are
 // the sender and, if the question may be about people, the people that the command mentions or
-// shows. It has Everybody only if the command may mean players by plain names or mentions an
-// unknown person.
+// shows. The Snapshot has Everybody only if the command may mean players by plain names or mentions
+// an unknown person.
 type Asked struct {
 	Origin Origin
 	Snapshot
 	people participants // in the order of Snapshot.People
 }
 
-// Find returns the person p as the command shows them, and what the store knows about them. Known
-// is zero if the command does not show the person.
+// Find returns the person p as the command shows them, and what the store knows about them. If p
+// has a Player, Find looks among Everybody instead and returns p unchanged. Known is zero if Find
+// does not find the person.
 func (a Asked) Find(p command.Person) (command.Person, Known) {
 	if p.Player != 0 {
 		return p, a.everybodyWith(p.Player)

@@ -10,28 +10,28 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptReport asks which reading of a report is meant, or whether to record the report at all. Its
-// options are the readings.
+// PromptReport asks which reading of a report is meant, whether to record the report at all, or
+// whether to correct the players of a recorded match. It offers the readings.
 const PromptReport PromptKind = "report"
 
 // The doubts that this package raises. Parsing a report raises the others.
 const (
 	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean a known person
-	DoubtPlayers   command.Doubt = "players"   // an edit of a recorded match names other players
-	DoubtDuplicate command.Doubt = "duplicate" // the same result was reported shortly before
-	DoubtDate      command.Doubt = "date"      // the match was played on another day
+	DoubtPlayers   command.Doubt = "players"   // an edited message names other players than its match
+	DoubtDuplicate command.Doubt = "duplicate" // a recorded match is probably the same game
+	DoubtDate      command.Doubt = "date"      // the report dates the match to another day
 	DoubtGame      command.Doubt = "game"      // the report names a missing ladder
 )
 
-// ReportMessage is a message that reports a match, or that starts a wizard.
+// ReportMessage is a message that reports matches, or that starts a wizard.
 type ReportMessage struct {
 	Key      string          `json:"key"`  // the message's idempotency key
 	Chat     ExternalChatID  `json:"chat"` // the chat in which Message is valid
 	Message  int64           `json:"message,omitempty"`
 	SentAt   time.Time       `json:"sent_at"`
 	Reporter *command.Person `json:"reporter,omitempty"` // nil for an anonymous admin
-	// Ladder is the ladder of the report. It is 0 for the default ladder, or if each reading has a
-	// ladder of its own.
+	// Ladder is the ladder of the report, set when the bot asks about the report. It is 0 before
+	// that, and if each reading has a ladder of its own.
 	Ladder  ladder.ID      `json:"ladder,omitempty"`
 	Missing *MissingLadder `json:"missing,omitempty"` // the unknown ladder that the message names
 }
@@ -54,27 +54,27 @@ type ReportRequest struct {
 	ReportMessage
 	Readings []command.Reading `json:"readings"`
 	Settled  []command.Doubt   `json:"settled,omitempty"` // doubts not to raise again
-	// Completes is the earlier match whose score the report may add, nil for none.
+	// Completes is the score that the report may add to an earlier match, nil for none.
 	Completes *Completion `json:"completes,omitempty"`
 	// Repeats are the numbers of earlier matches that the report may repeat.
 	Repeats []int `json:"repeats,omitempty"`
-	// Recorded is the number of matches of the message that are recorded. If that number has
-	// changed when the answer comes, an edit of the message has recorded other matches, and the
-	// prompt is over.
+	// Recorded is how many matches of the message are recorded. If that count has changed when the
+	// answer comes, further matches of the message have been recorded, and the prompt is over.
 	Recorded int `json:"recorded,omitempty"`
-	// Replaces is the match whose players the report corrects, nil if it reports a new match.
+	// Replaces is the match whose players the report corrects, nil if it corrects none.
 	Replaces *MatchChoice `json:"replaces,omitempty"`
 }
 
-// Completion is the score of a match that was reported without one.
+// Completion adds a score to a match that was reported without one.
 type Completion struct {
-	Number  int            `json:"number"` // the match's number, like its Key and Changes
-	Key     string         `json:"key"`
-	Changes int            `json:"changes,omitempty"`
-	Scores  []ladder.Score `json:"scores"` // in the order of the match's report
+	Number  int            `json:"number"`            // of the match
+	Key     string         `json:"key"`               // of the match
+	Changes int            `json:"changes,omitempty"` // the match's change count so far
+	Scores  []ladder.Score `json:"scores"`            // in the order of the match's report
 }
 
-// ladders returns the ladder of each reading, nil unless the question is which ladder is meant.
+// ladders returns the ladders of the readings, in order and perhaps followed by others. It returns
+// nil unless the question is which ladder is meant.
 func (r ReportRequest) ladders() []LadderLabel {
 	if r.Missing == nil || len(r.Settled) == 0 || r.Settled[len(r.Settled)-1] != DoubtGame {
 		return nil
@@ -113,7 +113,7 @@ func (s *Service) newAsk(message ReportMessage, q command.Report, people partici
 	return ask, len(ask.readings) > 0
 }
 
-// askOperation asks which reading of a report is meant. It adds no players.
+// askOperation makes a PromptReport. It adds no players.
 type askOperation struct {
 	plain
 	request  ReportRequest
@@ -176,9 +176,9 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	return d
 }
 
-// meant returns, for each reading, the person whom it means by the name in doubt, as an index into
-// the people. It returns nil if the doubt is not about a name, or if the readings do not differ by
-// one person each.
+// meant returns the person whom the name in doubt means in each reading, as an index into the
+// people. It returns nil if the doubt is not about a name, or if a reading has no such person of
+// its own.
 func (a *askOperation) meant() []int {
 	if !slices.Contains([]command.Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
@@ -226,12 +226,12 @@ func (a *askOperation) onlyNamed() int {
 	return named
 }
 
-// ReportPrompt asks which reading of a report is meant, or whether to record the report at all.
+// ReportPrompt is the message of a PromptReport.
 type ReportPrompt struct {
 	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag     MatchTag       `json:"tag,omitempty"`
 	Doubt   command.Doubt  `json:"doubt"`
-	Word    string         `json:"word,omitempty"` // the name in doubt, or the line
+	Word    string         `json:"word,omitempty"` // the name, score or line in doubt, if any
 	Options []ReportOption `json:"options"`        // at least one
 	// Earlier is the match reported before, if the doubt is about a duplicate or about the players.
 	// MoreEarlier has the others if several results are duplicates.
@@ -246,11 +246,11 @@ var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is the person whom the reading means by the name in doubt, nil if the readings do not
-	// differ by one person.
+	// Who is the person whom the name in doubt means in this reading. It is nil if the doubt is not
+	// about a name, or if one of the readings has no such person of its own.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
-	// Ladder is the ladder in which the reading counts, empty for the message's ladder.
+	// Ladder is the name of the ladder in which the reading counts, empty for the message's ladder.
 	Ladder string `json:"ladder,omitempty"`
 }
 
@@ -259,7 +259,7 @@ type ReportOption struct {
 type EarlierReport struct {
 	Number int      `json:"number"`
 	By     Reporter `json:"by"`
-	Same   bool     `json:"same,omitempty"` // the same person reported both
+	Same   bool     `json:"same,omitempty"` // the possible duplicate has the same reporter
 	// Result is the reported result that may duplicate this match, nil if the report has only one.
 	// If an edit would replace the players, it is the match as recorded.
 	Result *NamedResult `json:"result,omitempty"`

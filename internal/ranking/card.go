@@ -45,7 +45,8 @@ func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 	return ids
 }
 
-// unrated returns the card that the match would have with the result r, without ratings.
+// unrated returns the sides and the score of the card that the match would have with the result r,
+// without ratings.
 func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	var sides [2]Side
 	for side, players := range m.Players {

@@ -20,7 +20,7 @@ type Board struct {
 	Thread int64 // the topic, 0 for none
 }
 
-// Object identifies the message of the board in its chat.
+// Object returns the string that identifies the board's message in the chat.
 func (b Board) Object() string {
 	object := fmt.Sprintf("%s:%d", KindBoard, b.Ladder)
 	if b.Thread != 0 {
@@ -55,13 +55,13 @@ func (b ChangeBoard) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
 
-// TypedBoard is a typed /board. With "on" or "off", it changes the board. Otherwise it asks whether
-// there is one.
+// TypedBoard is a typed /board. If its first word is "on" or "off", it changes the board. Otherwise
+// it asks whether there is one.
 type TypedBoard struct{}
 
 func (t TypedBoard) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
-// Meant parses the command.
+// Meant returns the operation that the typed command asks for.
 func (TypedBoard) Meant(said command.Command) Operation {
 	switch word, _, _ := strings.Cut(strings.ToLower(said.Typed()), " "); word {
 	case On:
@@ -125,13 +125,14 @@ func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 // BoardState is a notice that says whether a ladder has a board.
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
-	Changed bool `json:"changed,omitempty"` // the command has turned the board on or off
+	Changed bool `json:"changed,omitempty"` // the board was turned on, perhaps again, or off
 	Moved   bool `json:"moved,omitempty"`   // the board was in another topic before
 }
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})
 
-// Fleeting reports whether the notice only answers a question. It then expires like an answer.
+// Fleeting reports whether nothing has changed. The notice then expires like the answer to a
+// question.
 func (n BoardState) Fleeting() bool { return !n.Changed }
 
 // BoardNotPinned says that the bot may not pin the board.

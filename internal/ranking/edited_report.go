@@ -29,9 +29,9 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 
 // editedReport is the edit of a report that was handled before. Recorded matches stay. Additional
 // results are recorded, each under an unused key of the message. If the message now has another
-// score or other players for its only match, the bot offers to correct the match. If the edit only
-// adds the name of another ladder, the bot explains how to move the match there. The bot ignores
-// all other edits, and edits with more than one reading.
+// score or other players for its only match, the bot offers to correct the match. If the message
+// now names another ladder and has no other change, the bot explains how to move the match there.
+// The bot ignores all other edits, and edits with more than one reading.
 type editedReport struct {
 	plain
 	origin   Origin
@@ -87,18 +87,19 @@ func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 // comparison holds the differences between an edited message and the matches recorded from it.
 type comparison struct {
 	open      *recordOperation // the results not recorded yet, nil for none
-	corrected *StoredMatch     // the only match, if it has the same players and another result
+	corrected *StoredMatch     // the only match, if only its result has changed
 	result    ladder.Result    // the new result, in the order of the recorded match
-	exchanged bool             // the message has the sides in the other order than the match
-	replaced  *StoredMatch     // the only match, if it has other players
-	// elsewhere is a match that is not in the ladder that the message names, if nothing else has
-	// changed.
+	exchanged bool             // the message now has the sides in the opposite order
+	replaced  *StoredMatch     // the only match, if its players have changed
+	// elsewhere is a match that counts in another ladder than the message names, if nothing else
+	// has changed.
 	elsewhere *StoredMatch
 }
 
-// compare compares the report with the recorded matches. The comparison is empty if another person
-// reported the matches. It is also empty if one of several matches is no longer in the report,
-// because that match may have been edited into any of the others.
+// compare compares the report with the recorded matches. The comparison is empty if there is
+// nothing to compare, or if another person reported the matches. It is also empty if the players of
+// a match are no longer in the report and there are several matches or several results, because the
+// match may have been edited into any of the results.
 func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	stored := snap.Matches
 	if e.record == nil || len(stored) == 0 {
@@ -196,7 +197,7 @@ func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	}}
 }
 
-// winnerOffer offers a result that makes the loser of the match the winner.
+// winnerOffer returns an offer to give the match the result r.
 func (m *StoredMatch) winnerOffer(r ladder.Result) WinnerOffer {
 	card := m.unrated(r)
 	return WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sides: card.Sides, Sets: card.Sets}
@@ -225,12 +226,12 @@ type MoveHint struct {
 var _ = notice.Register[MoveHint](notice.Kind{Name: "move_hint", Purpose: notice.Answer})
 
 // FixOffer offers to fix the score of a match after an edit of its command. All scores are in the
-// order of the command.
+// order of the original command.
 type FixOffer struct {
 	Number    int        `json:"number"`
 	Tag       MatchTag   `json:"tag"`
-	Changes   int        `json:"changes,omitempty"`   // of the match so far
-	Exchanged bool       `json:"exchanged,omitempty"` // the card has the sides in the other order
+	Changes   int        `json:"changes,omitempty"`   // the match's change count so far
+	Exchanged bool       `json:"exchanged,omitempty"` // the card has the sides in the opposite order
 	Score     [2]int     `json:"score"`               // from the edited command
 	Sets      []SetScore `json:"sets,omitempty"`
 	Was       OldScore   `json:"was"` // the stored score

@@ -8,7 +8,7 @@ import (
 )
 
 // FixMatch corrects the result of a match. The match keeps its number and its position in the
-// season, and the season is replayed from there. The same people may fix a match as may undo it.
+// season, and the season is replayed from there. Anyone who may undo a match may also fix it.
 //
 // Which side's scores come first depends on how the match is found:
 //   - by the command that recorded it: in the order of that command;
@@ -37,7 +37,8 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 }
 
 // AcceptFix is a press of the button below an offer to fix a match. The offer can be accepted only
-// once, so the outcome replaces its message, even if the match can no longer be fixed.
+// once, so the outcome replaces the offer. So does a refusal, unless the match is gone or the
+// sender lacks permission.
 type AcceptFix FixMatch
 
 func (f AcceptFix) plan(s *Service, c *call) *call {
@@ -57,8 +58,8 @@ func (f acceptedFix) needs() Needs {
 	return needs
 }
 
-// refuse refuses a press whose prompt or match is gone. Other refusals end the offer, which only a
-// sender with permission may do. They are therefore left to decide.
+// refuse refuses a press whose prompt is gone or closed, or whose match is gone. Other refusals end
+// the offer, which only a sender with permission may do. They are therefore left to decide.
 func (f acceptedFix) refuse(snap *Snapshot) Notice {
 	switch {
 	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):
@@ -108,7 +109,7 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	switch {
 	case m.Key == f.Match.Key: // found by its command
 		swapped = false
-	case f.Match == MatchRef{}: // the sender is not nil, see refusal
+	case f.Match == MatchRef{}: // the origin has a sender, see refusal
 		sender := snap.People[0].Player
 		swapped = sender != nil && slices.Contains(m.Players[1], sender.ID)
 	}
@@ -118,8 +119,8 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	return f.result
 }
 
-// refuse returns why the match cannot be fixed, nil if it can or if the bot has to ask for the
-// score.
+// refuse returns why the match cannot be fixed, nil if it can. If the bot has yet to ask for the
+// score, refuse checks only the match.
 func (f fixOperation) refuse(snap *Snapshot) Notice {
 	m := f.found(snap)
 	if n := f.refusal(m); n != nil || f.isOpen {
@@ -165,7 +166,7 @@ func (f fixOperation) decide(snap *Snapshot) (Decision, need, error) {
 type WinnerOffer struct {
 	Number  int        `json:"number"`
 	Tag     MatchTag   `json:"tag"`
-	Changes int        `json:"changes,omitempty"` // of the match so far
+	Changes int        `json:"changes,omitempty"` // the match's change count so far
 	Sides   [2]Side    `json:"sides"`             // after the fix: the previous loser comes first
 	Sets    []SetScore `json:"sets,omitempty"`
 }

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/command"
 )
 
-// DefaultLanguage is the language of a chat until a member's language is known.
+// DefaultLanguage is the language that a new chat gets if the language of the sender is unknown.
 const DefaultLanguage = "en"
 
 // greetingGap is the maximum time between the addition of the bot and a /start for the two to count
@@ -34,9 +34,10 @@ func (g Greet) plan(_ *Service, c *call) *call {
 }
 
 // BotAdded handles the addition of the bot to a group. Unless an admin has chosen a language, the
-// group gets the language of the person who added the bot. The bot greets the group, unless it has
-// just answered /start there. If the bot was already in the group, BotAdded only records that the
-// bot may write there: the messenger also reports an addition when a group gets a new id.
+// group gets the language of the person who added the bot, or DefaultLanguage if that is unknown.
+// The bot greets the group, unless it has just answered /start there. If the bot greeted the group
+// earlier and has been there since, BotAdded only records that the bot may write there: the
+// messenger also reports an addition when a group gets a new id.
 func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error {
 	language := o.Chat.Language
 	if language == "" {
@@ -92,9 +93,9 @@ func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MemberLeft records that a person left a group. The ranking hides the player until the person
-// plays or joins again. MemberLeft does nothing in an unknown chat or for a person without a
-// standing, and never creates a player.
+// MemberLeft records that a person left a group. The group's rankings hide the player until the
+// person plays or joins again. MemberLeft does nothing in an unknown chat, and never creates a
+// player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
 		d := Decision{Presence: NoChange}
@@ -105,7 +106,7 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 	}, who)
 }
 
-// event handles an update that is not a command and concerns the given people. It does nothing in
+// event handles an update that concerns the given people and is not a command. It does nothing in
 // an unknown chat.
 func (s *Service) event(
 	ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person,

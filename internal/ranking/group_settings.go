@@ -21,11 +21,12 @@ type GroupSettings struct {
 	Web     bool    `json:"web_on"` // the group has a web board
 }
 
-// Display is how the bot shows things in a chat. Its JSON names are the column names of the chat.
+// Display is how the bot shows things in a chat. Its JSON names are column names of the chats
+// table.
 type Display struct {
 	Language string `json:"language"` // an IETF tag
-	// LanguageChosen means that an admin has chosen the language. If it is not set, the language is
-	// that of the person who added the bot.
+	// LanguageChosen means that an admin has chosen the language. Otherwise, the chat has the
+	// language of the person who added the bot or sent the first update, or else DefaultLanguage.
 	LanguageChosen bool `json:"language_chosen"`
 	Tables         bool `json:"tables"`       // show rankings and standings as tables
 	Celebrations   bool `json:"celebrations"` // cards show what is special about their matches
@@ -45,7 +46,7 @@ type Setting struct {
 	Name  string
 	Group SettingGroup
 	// Choices are the values to choose from. They are empty for the language and the time zone,
-	// which have many more values.
+	// whose values are listed elsewhere.
 	Choices []string
 	Columns []string // the columns of the Table
 	get     func(GroupSettings) string
@@ -216,7 +217,8 @@ func (s Setting) Table() SettingsTable {
 // Value returns the value of the setting.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
-// With returns g with this setting changed to value. A value that cannot be chosen changes nothing.
+// With returns g with this setting changed to value. An unknown value changes nothing, but With
+// accepts any language.
 func (s Setting) With(g GroupSettings, value string) GroupSettings {
 	s.set(&g, value)
 	return g
@@ -225,9 +227,10 @@ func (s Setting) With(g GroupSettings, value string) GroupSettings {
 // SettingsPage is a notice that shows the settings of a group, with buttons to change them.
 type SettingsPage struct {
 	GroupSettings
-	// Changed is the change that a command has just made, nil for none.
+	// Changed is the change that a typed command has just made, nil for none.
 	Changed *SettingChanged `json:"changed,omitempty"`
-	// Open is the group or setting whose buttons are shown, empty for all groups.
+	// Open is the group, the setting or the region of time zones whose buttons are shown, empty for
+	// the list of groups.
 	Open string `json:"open,omitempty"`
 	// ChangedBy is the person who has just chosen a value with a button, nil if no value was chosen
 	// that way.
@@ -247,8 +250,8 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 
 // TypedSettings is a typed /settings or /language. Without arguments, it shows the settings.
 // Arguments such as "k 24" or "zone america/new york" change a setting. If the setting exists but
-// does not have the value, as in "k 1", it shows the values to choose from. An unknown time zone is
-// refused.
+// does not have the value, as in "k 1", the bot shows the values to choose from. It refuses an
+// unknown time zone, and answers anything else with a WrongForm.
 type TypedSettings struct {
 	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string
@@ -256,7 +259,7 @@ type TypedSettings struct {
 
 func (t TypedSettings) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
-// Meant parses the command.
+// Meant returns the operation that the typed command asks for.
 func (t TypedSettings) Meant(said command.Command) Operation {
 	typed, opens := strings.Fields(said.Typed()), ""
 	if said.Written == SettingLanguage {
@@ -282,8 +285,8 @@ func (t TypedSettings) Meant(said command.Command) Operation {
 	return Say{Notice: Unexpected(said, cmp.Or(said.Typed(), said.FirstWord()))}
 }
 
-// find returns the value of a setting that words mean. ok is false if they mean none; value is then
-// the words as written.
+// find returns the value of the setting s that the words name. ok is false if they name none; value
+// is then the words as written.
 func (t TypedSettings) find(s Setting, words []string) (value string, ok bool) {
 	written := strings.Join(words, " ")
 	switch s.Name {
@@ -325,9 +328,10 @@ func (s *Snapshot) settings() GroupSettings {
 }
 
 // ChangeSetting changes a setting of the group. It is a typed command, or a press of a button on a
-// SettingsPage, which is then edited. Only admins may change settings. Changed rules apply from the
-// next match on. Recorded matches and the start ratings of players in the ladder stay as they are.
-// A match that another instance is recording at that moment may still count under the old rules.
+// SettingsPage, which is then edited. Only admins may change settings. Changed rating rules apply
+// from the next match on. Recorded matches and the start ratings of players in the ladder stay as
+// they are. A match that another instance is recording at that moment may still count under the old
+// rules.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
@@ -342,7 +346,7 @@ type settingOperation struct {
 	adminsOnly
 	ChangeSetting
 	at    time.Time
-	typed bool // the command was typed rather than chosen with a button
+	typed bool // the value was typed rather than chosen with a button
 }
 
 func (o settingOperation) refuse(snap *Snapshot) Notice {
@@ -353,7 +357,7 @@ func (o settingOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
-	// End a season whose end has passed first, because its end must not change.
+	// If the season should have ended already, end it first, because that end must not change.
 	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) {
 		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}

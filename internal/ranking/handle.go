@@ -14,8 +14,8 @@ import (
 )
 
 // run runs one command: it reads what the command needs to know, decides, and writes. It starts
-// over after a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the
-// command itself is not at fault.
+// over after a conflict or a lock timeout, within the limits of retryOnConflict. If it returns
+// ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) run(ctx context.Context, c *call) error {
 	started := time.Now()
 	c.Command = cmp.Or(c.Command, c.name)
@@ -36,8 +36,8 @@ func (s *Service) run(ctx context.Context, c *call) error {
 			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
 		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: Inconsistent}), 1)
 	}
-	// An earlier attempt has committed the command. It may have been interrupted, so make sure that
-	// the commit is durable.
+	// The command, or the message that it edits, was handled before. The commit may have been
+	// interrupted, so make sure that it is durable.
 	if errors.Is(err, ErrHandled) {
 		outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)
 		if err == nil && c.edits {
@@ -56,7 +56,7 @@ func (s *Service) run(ctx context.Context, c *call) error {
 // attempt have settled so far.
 type call struct {
 	Origin
-	wants Operation // the caller's operation, nil if the service itself started the call
+	wants Operation // the operation passed to Do, nil for events and timers
 	job
 	admin AdminStatus
 
@@ -67,7 +67,7 @@ type call struct {
 	ladder     ladder.ID       // to read, 0 for the default one
 	season     ladder.SeasonID // of that ladder, to read; 0 for the current one
 	wholeGroup bool            // the operation turned out to need Everybody
-	identified bool            // the players of the command need not be merged or claimed anymore
+	identified bool            // merge or claim no players: that is done, or the command is retried
 }
 
 // with sets the job of the call.
@@ -82,7 +82,7 @@ func (c *call) with(j job) *call {
 // From the second attempt on, the group is locked, so that conflicts cannot repeat forever.
 // Amendments, edited reports, changes of settings and ladders, new seasons, answers to prompts and
 // timers lock the group on the first attempt. So do commands that may add players, in a chat where
-// another instance was faster recently. Questions never lock it.
+// a command recently had a conflict. A job with asks set never locks it.
 func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, CommandOutcome, error) {
 	c = new(*c) // the next attempt starts from the same state
 	c.ladder, c.identified = c.Ladder, c.Retried
@@ -216,7 +216,7 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	}
 	changes.Seen.People = slices.DeleteFunc(changes.Seen.People,
 		func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
-	// An edit counts as a question, but as a result if it reports additional matches.
+	// An edit counts as a question, but as a result if it records additional matches.
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion {
 		changes.RateEntry.Bucket = RateResult
 	}
@@ -270,9 +270,9 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	return changes
 }
 
-// seen returns what the command shows about its chat and its people, as far as it is not stored
-// yet. A retried command may show an outdated state, so it only adds what is missing. New people
-// become players only if adds is true.
+// seen returns what the command newly shows about its chat and its people. A retried command may
+// show an outdated state, so it only adds what is missing. New people become players only if adds
+// is true.
 func (c *call) seen(snap *Snapshot, adds bool) Seen {
 	if c.Trigger == ByTimer || c.ignoresChat(snap) {
 		return Seen{}
@@ -303,8 +303,8 @@ func (d Decision) said() Notice {
 	return nil
 }
 
-// sender returns the name of the command's sender, zero for an anonymous admin. A new sender
-// becomes a player only if adds is true.
+// sender returns the name of the command's sender, zero if the origin has none. A new sender is
+// named as a player only if adds is true.
 func (c *call) sender(snap *Snapshot, adds bool) Name {
 	if c.Sender == nil {
 		return Name{}
@@ -326,8 +326,8 @@ func isUnidentified(snap *Snapshot) bool {
 
 // identify makes sure that each person has only one player. It merges unclaimed players into the
 // accounts of the same people, and stores new claims. Neither is an effect of the command. An
-// inconsistent ladder must not keep people from using the others, so the failure of a merge in it
-// is only logged.
+// inconsistent ladder must not keep people from using the others, so identify only logs a merge
+// that fails because of one.
 func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
@@ -360,26 +360,26 @@ type job struct {
 	mayNeed Needs
 
 	name string
-	// bucket is the rate limit that the command counts against, empty if no person sent it.
+	// bucket is the rate limit that the command counts against, empty for none.
 	bucket RateBucket
 	// extra and extraResults are set if the command answers a prompt about several matches. The
 	// prompt has already counted as one result of the reporter, and the press counts as a press.
-	// extraResults is the number of the other matches, and extra is how each of them counts.
+	// extraResults is how many other matches there are, and extra is how each of them counts.
 	extra        RateEntry
 	extraResults int
 
 	ofAdmins      bool // the operation may need to know whether the sender is an admin
 	reports       bool // the operation may record what a message reports
-	edits         bool // if the message was handled before, the command runs again as its edit
+	edits         bool // if the edited message was handled before, the command runs again as its edit
 	asks          bool // the operation only answers a question, so it never locks the group
 	ofGroup       bool // the operation is about the group, not about the ladder that applies
 	locks         bool // the operation locks the group from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
 	keyless       bool // the key is not stored, because the stored data shows whether anything is left to do
-	// silent means that no sender waits for the outcome. The bot does not answer failures or
-	// exceeded limits. After a failure, the caller retries.
+	// silent means that no sender waits for the outcome. The bot answers neither exceeded limits
+	// nor failures, except for inconsistent ratings. After a failure, the caller retries.
 	silent   bool
-	finds    bool // the job only finds the prompt to answer, and reads nothing about people
+	finds    bool // the job only finds the prompt to answer; of people, it reads at most Everybody
 	unlogged bool // the job is an event, whose outcome is not logged
 }
 
@@ -442,8 +442,8 @@ func (c *call) query() Query {
 	return q
 }
 
-// mayMeanOthers reports whether the command names an unknown person, and the snapshot lacks
-// Everybody, among whom similar names are looked up.
+// mayMeanOthers reports whether Everybody has yet to be read, because the command mentions an
+// unknown person and the operation looks for members with similar names.
 func (c *call) mayMeanOthers(snap *Snapshot) bool {
 	n := c.needs()
 	if c.wholeGroup || n.Everybody || !n.Near || c.mayNeed.Everybody {

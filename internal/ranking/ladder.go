@@ -35,7 +35,8 @@ func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 // namedLadder looks for a ladder's name in the command. It returns the need for a plan without that
 // name, or for an answer instead of the command, or nil if the command names no ladder. All lines
 // of a command are about one ladder, so a later line that names another ladder is refused. A
-// missing ladder is refused too, unless the command is a report that may use plain names.
+// missing ladder is refused in the first line and ignored in later ones, unless the command is a
+// report that may use plain names.
 func (c *call) namedLadder(s *Snapshot) need {
 	if !c.Said.MayNameLadder {
 		return nil
@@ -73,8 +74,8 @@ func (c *call) namedLadder(s *Snapshot) need {
 }
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the
-// chat now belongs to another group. A button about a match or a prompt is never about a missing
-// ladder, because the match or the prompt determines it.
+// chat now belongs to another group. A button about a match or a prompt never lacks its ladder,
+// because the match or the prompt determines the ladder.
 func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
@@ -113,7 +114,7 @@ func findLadder(all []GroupLadder, name string) *GroupLadder {
 	return ladderThat(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
 }
 
-// ladderThat returns the first ladder for which is returns true, nil for none.
+// ladderThat returns the first ladder that satisfies the given function, nil if none does.
 func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
 	i := slices.IndexFunc(all, is)
 	if i < 0 {
@@ -140,16 +141,16 @@ const (
 	UnbindTopic   LadderChange = "unbind" // the default ladder applies in the topic again
 )
 
-// ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; any
-// member may list them.
+// ChangeLadder lists the ladders of a group, or adds or changes one. Only admins may add or change
+// ladders; any member may list them.
 type ChangeLadder struct {
 	Change LadderChange
 	// Name is the ladder's name. For RenameLadder it is the new name, optionally preceded by the
 	// old one.
 	Name string
-	Sure bool // RenameLadder takes all of Name as the new name without asking
-	// First is the name for the group's only ladder if it has none when AddLadder adds another one.
-	// If First is empty, the bot asks the admin for it.
+	Sure bool // RenameLadder does not ask whether all of Name is the new name
+	// First is what AddLadder calls the group's only ladder, if that ladder has no name yet. If
+	// First is empty, the bot asks the admin for that name.
 	First string
 }
 
@@ -173,7 +174,7 @@ func (l ladderOperation) needs() Needs {
 }
 
 // meant returns the ladder to change, nil for none, and the names to give. For AddLadder, these are
-// First, if it is set, and Name. For RenameLadder, it is the new name.
+// First, if it is set, and Name. For RenameLadder, the only name is the new one.
 func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []string) {
 	switch l.Change {
 	case AddLadder:
@@ -234,9 +235,9 @@ func (l ladderOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// canBeName reports whether a ladder may have this name. The name must have no other meaning in a
-// command. It also must not be a player's name, or the bot would take that player in a report for
-// the ladder.
+// canBeName reports whether a ladder may have this name. The name must be short, and have no other
+// meaning in a command. It also must not be the name, the first name or the username of a player,
+// because the bot would then take that player in a report for the ladder.
 func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
@@ -253,7 +254,7 @@ func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 	meant, names := l.meant(snap)
 	changed := &ChangedLadder{Change: l.Change, Chat: snap.ChatID, Group: snap.Group, Thread: l.origin.Thread}
-	// The chat has a new id, so the topic's id is no longer valid.
+	// If the chat has a new id, the topic's id is no longer valid.
 	if snap.Chat.ID != l.origin.Chat.ID {
 		changed.Thread = 0
 	}
@@ -315,9 +316,10 @@ type ChangedLadder struct {
 	Chat   ChatID
 	Group  GroupID
 	Ladder ladder.ID // the changed ladder, 0 for a new one
-	First  ladder.ID // the group's previously only ladder if it gets a name too, otherwise 0
+	First  ladder.ID // the ladder that was the group's only one, if it gets a name too; otherwise 0
 	Names  []string  // the ladder's new name, after the name for First if there is one
-	// Thread is the topic to bind or unbind, 0 if the ladder becomes the default one.
+	// Thread is the topic that UseLadder binds or UnbindTopic unbinds. If it is 0, UseLadder makes
+	// the ladder the default one.
 	Thread int64
 }
 
@@ -361,9 +363,9 @@ var _ = notice.Register[RenamePrompt](notice.Kind{Name: "rename_prompt", Purpose
 type LadderChanged struct {
 	Change LadderChange `json:"change"`
 	Name   string       `json:"name"`
-	First  string       `json:"first,omitempty"` // the new name of the group's only ladder
+	First  string       `json:"first,omitempty"` // the new name of the ladder that was the only one
 	Was    string       `json:"was,omitempty"`   // the previous name, empty if there was none
-	Topic  bool         `json:"topic,omitempty"` // the ladder changed for the topic, not as the default ladder
+	Topic  bool         `json:"topic,omitempty"` // sent in a topic, so UseLadder changed only that topic's ladder
 	Again  bool         `json:"again,omitempty"` // the ladder was archived before
 }
 

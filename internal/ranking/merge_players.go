@@ -7,10 +7,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// merge merges the unclaimed player from into the account into, because both are the same person. A
-// season in which both have a standing is replayed from the first match of either, with the matches
-// of both counting for the account. Matches in which both played are undone. merge does nothing if
-// the players are merged already.
+// merge merges an unclaimed player (from) into the account of the same person (into). A season in
+// which both have a standing is replayed from the first match of either, with the matches of both
+// counting for the account. Matches in which both played are undone. merge does nothing if the
+// unclaimed player has already been claimed or merged.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person",
 		"from_player_id", from.ID, "into_player_id", into.ID)
@@ -30,8 +30,8 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 	return merging.Merge(ctx, merges)
 }
 
-// merge returns the changes that combine the standings of two players in a season into the standing
-// of the player into. The start rating comes from the older standing.
+// merge returns the changes that combine two players' standings in a season. Only the account keeps
+// a standing, and takes the start rating of the older one.
 func (l SharedLadder) merge(from Player, into ladder.PlayerID) (LadderMerge, error) {
 	of := func(player ladder.PlayerID) ladder.Standing {
 		isOf := func(s ladder.RankedPlayer) bool { return s.Player == player }

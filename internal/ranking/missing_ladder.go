@@ -17,10 +17,10 @@ type MissingLadder struct {
 	Maybe []LadderLabel `json:"maybe"` // the ladders that Word may mean, likeliest first
 }
 
-// ladderAt returns the ladder with whose name a text begins, or the missing ladder, and the number
-// of words in that name. It prefers the longest name. The name of a game means the only ladder for
-// that game. A player's name is never taken for a game or a misspelled ladder. Misspelled ladders
-// are recognized only in reports.
+// ladderAt returns the ladder whose name a text begins with, or the missing ladder, and how many
+// words that name has. It prefers the longest name. The name of a game means the ladder for that
+// game, if only one such ladder is not archived. A player's name is never taken for a game or a
+// misspelled ladder. Misspelled ladders are recognized only in reports.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)

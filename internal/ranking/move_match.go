@@ -12,7 +12,7 @@ import (
 
 // MoveMatch moves a match to another ladder of the group, as if the match had been reported there.
 // The match then counts under the rules of that ladder, and a season of each ladder is replayed
-// from the match on. The same people may move a match as may undo it, but only admins may move one
+// from the match on. Anyone who may undo a match may also move it, but only admins may move one
 // into a season that is over.
 type MoveMatch struct {
 	Amendment
@@ -122,8 +122,8 @@ func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 }
 
 // replayInto replays the target season with the match inserted. It returns the rewrite, the match
-// under the target's rules, and the target's history with the match and standings for all its
-// players.
+// under the target's rules, and the target's history with the match and with standings for all of
+// the match's players.
 func (m moveOperation) replayInto(
 	snap *Snapshot, to GroupLadder, played ladder.Match,
 ) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {

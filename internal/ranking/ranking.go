@@ -5,11 +5,11 @@
 // plain Go what to change, and has the [Store] apply everything in one transaction: the effect, the
 // idempotency key and the [Notice] that answers the command. The decision is pure, so it can be
 // repeated. If another transaction has changed what was read, the store writes nothing and the
-// service starts over. A command that was committed before is recognized by its key and has no
-// second effect.
+// service starts over, a limited number of times. A command that was committed before is recognized
+// by its key and has no second effect.
 //
-// The package knows nothing about Telegram, SQL or wording: notices carry facts, and other packages
-// render them.
+// The package calls no Telegram API, runs no SQL and contains no message texts: notices carry
+// facts, and other packages render them.
 package ranking
 
 import (
@@ -35,33 +35,37 @@ type Origin struct {
 	// effect only once.
 	Key string
 	Logged
-	Trigger Trigger // ByPress if there is a Button; otherwise zero means ByMessage
+	Trigger Trigger // zero means ByPress if there is a Button, otherwise ByMessage
 	// Message is the key of the edited message if the command is an edit, otherwise empty. If that
 	// message already had an outcome other than a refusal or a prompt about a result, the command
 	// counts as handled. A ReadReport then compares the edit with the recorded matches.
 	Message string
 	Chat    Chat
-	Sender  *command.Person // nil for an anonymous admin
-	SentAt  time.Time
+	// Sender is the person who sent the command or pressed the button. It is nil for an anonymous
+	// admin, for a message sent as a channel, and if the sender is unreadable. It is also nil for
+	// service messages, changes of membership and timers.
+	Sender *command.Person
+	SentAt time.Time
 	Press
 	// Retried means that an operator retries the command. Its notices never expire, and no rate
 	// limit applies.
 	Retried bool
 	Place
 	Ladder ladder.ID
-	// Said is the parsed message. For a button below the answer to an earlier command, it is that
-	// command. For other buttons it is empty.
+	// Said is the parsed message. If a button asks about the earlier command that its message
+	// answered, Said is that command. For all other buttons, it is empty.
 	Said command.Command
 }
 
-// Logged is used only for the log: the messenger's id of the update, and the name of the command or
-// of the pressed button. If Command is empty, the name of the job is logged.
+// Logged is what the log says about a command: the messenger's id of the update, and the name of
+// the command or of the pressed button. If Command is empty, the log has the name of the job.
 type Logged struct {
 	Update  int64
 	Command string
 }
 
-// Press is the press of a button, zero for a message.
+// Press is the press of a button. A reply that answers a prompt has only Pressed; for every other
+// message, Press is zero.
 type Press struct {
 	// Button is the id of the press. The answer goes to the person who pressed the button. The chat
 	// is notified only if the press changes something, or if a separate message answers it.
@@ -74,19 +78,19 @@ type Press struct {
 	Instead string
 }
 
-// Place is where a command was sent, and which other people its message shows.
+// Place is where a command was sent, and which other people its update shows.
 type Place struct {
 	// ReplyTo and Thread are the message to reply to and the topic of the answer, 0 for none.
 	ReplyTo, Thread int64
 	// Replied is the match that the replied-to message may be about; zero if the command is not a
 	// reply.
 	Replied MatchRef
-	// VisibleUsers are other people that the command's message shows with their ids, such as the
-	// author of the replied-to message. They may have no part in the command.
+	// VisibleUsers are other people whom the update shows with their ids, such as the author of the
+	// replied-to message or a new member. They may have no part in the command.
 	VisibleUsers []command.Person
 }
 
-// Trigger is the kind of update that triggers a command.
+// Trigger is what triggers a command: a kind of update, or a timer.
 type Trigger string
 
 const (
