@@ -29,7 +29,7 @@ const (
 	// group's time zone.
 	UpsetOfMonth CelebrationKind = "upset"
 	// PersonalBest means that the match took the player from below their previous best rating to
-	// above it. A player's first matchesToABest matches do not count.
+	// above it. In a player's first matchesToABest matches, none is celebrated.
 	PersonalBest CelebrationKind = "best"
 	// WinningStreak means that the player has won 5, 10, 15 or another multiple of streakStep
 	// matches in a row.

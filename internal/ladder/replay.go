@@ -27,7 +27,7 @@ type Match struct {
 // History holds the matches of a season from a given match to the last one.
 type History struct {
 	Matches   []Match        // ordered by number, including undone ones
-	Standings []RankedPlayer // the current standings of their players, and perhaps others
+	Standings []RankedPlayer // the current standings of the players in Matches, and perhaps of others
 	Season    SeasonID
 	// Over is the number of the season if it is over, 0 if it is current. Stores leave it 0.
 	Over int
@@ -102,8 +102,8 @@ type NewEntry struct {
 	Entry
 }
 
-// addDifferences adds the changes that replace the stored entries and upset of a match by the given
-// ones. entries is nil for an undone match.
+// addDifferences adds the changes that replace the stored entries and upset of a match with the
+// given ones. entries is nil for an undone match.
 func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 	if m.Upset != upset {
 		w.Upsets = append(w.Upsets, ChangedUpset{m.ID, upset})

@@ -14,9 +14,9 @@ import (
 const NoPoints = -1
 
 // Half is added to the points of both sides in a Score with half points. A drawn game gives half a
-// point to each side, so either both sides have a half or neither has. That way, scores with halves
-// compare and differ like whole ones. For example, 2½:½ after two wins and a draw is {Half+2,
-// Half}. The database, buttons and notices use the same form.
+// point to each side, so either both sides have a half or neither does. That way, scores with
+// halves compare and differ like whole ones. For example, 2½:½ after two wins and a draw is
+// {Half+2, Half}. The database, buttons and notices use the same form.
 const Half = 1000
 
 // Score is the score of a match or of a set: 0 to 999 points for each side, with Half added to both

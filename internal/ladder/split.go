@@ -51,9 +51,9 @@ func Splits(players int) int {
 }
 
 // EvenSplit returns the k-th most even way, counted from 1, to split players with these ratings.
-// The ways are ordered by the difference between the teams' average ratings, and then by the number
-// of the Split. EvenSplit tries all ways. The number of ratings must be from MinSplit to MaxSplit,
-// and k from 1 to the result of Splits.
+// The ways are ordered by the difference between the teams' average ratings, and then by the
+// numeric value of the Split. EvenSplit tries all ways. The number of ratings must be from MinSplit
+// to MaxSplit, and k from 1 to the result of Splits.
 func EvenSplit(ratings []int, k int) Split {
 	type way struct {
 		difference int

@@ -39,7 +39,7 @@ func (r RatingRules) kAfter(played int) int {
 type Standing struct {
 	ID       StandingID `json:"id"` // 0 if not stored yet
 	Player   PlayerID   `json:"player_id"`
-	Name     string     `json:"name"` // the player's last name in this group
+	Name     string     `json:"name"` // the player's latest name in this group
 	Elo      int        `json:"elo"`
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`

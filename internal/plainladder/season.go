@@ -8,7 +8,7 @@ import (
 
 // Begin returns the rating with which a player begins a season. before is the player's standing at
 // the end of the previous season. A player who played in that season begins halfway between start
-// and the previous rating if halfway is true. All others begin with start.
+// and the previous rating, rounded toward start, if halfway is true. All others begin with start.
 func Begin(before Standing, start int, halfway bool) int {
 	if !halfway || before.Played == 0 {
 		return start
@@ -43,8 +43,8 @@ type Best struct {
 type Table struct {
 	Rows           []TableRow // players with places first
 	Medals         bool
-	Played, Streak Best // matches and wins in a row; in a tie, the highest-rated player
-	Upset, By      int  // number and rating difference of the largest upset; 0 for none
+	Played, Streak Best // most matches, most wins in a row; in a tie, the highest-rated player
+	Upset, By      int  // match number and rating difference of the largest upset; 0 for none
 }
 
 const (

@@ -24,9 +24,9 @@ type need interface {
 
 // Needs beside the snapshot.
 type (
-	// historyOf is the need for Beside.History, the season of the match from the match on. If into
-	// is set, it is also the need for Beside.Into, the history of the ladder to which the match is
-	// moved.
+	// historyOf is the need for Beside.History: the matches of the match's season from the match
+	// on. If into is set, it is also the need for Beside.Into, the history of the ladder to which
+	// the match is moved.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
@@ -52,15 +52,15 @@ type (
 		call *call
 		snap *Snapshot
 	}
-	// seasonEnd is the need to end a ladder's current season, because the command is about a later
-	// time. Such a command reports a match, changes the length of seasons, ends a season by hand,
-	// or moves a later match into the ladder.
+	// seasonEnd is the need to end a ladder's current season, because the command is about a time
+	// after the season's end. Such a command reports a match, changes the length of seasons, ends a
+	// season by hand, or moves a later match into the ladder.
 	seasonEnd struct {
 		ladder Ladder
 		at     time.Time
 	}
-	// onlyAnswer replaces the command with an answer, because the command names something that does
-	// not exist.
+	// onlyAnswer replaces the command with an answer, because the command cannot be about the
+	// ladder that it or its button names.
 	onlyAnswer struct{ notice Notice }
 )
 
@@ -161,7 +161,7 @@ func isBeside(n need) bool {
 	return false
 }
 
-// beside adds what the decision needs to the snapshot.
+// beside reads what the decision needs, and adds it to the snapshot.
 func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n need) error {
 	var err error
 	switch n := n.(type) {

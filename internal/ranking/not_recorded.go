@@ -29,8 +29,8 @@ type RejectedResult struct {
 	// about the sender's last match or, for a restore, about the last match that the sender undid.
 	Number int  `json:"number,omitempty"`
 	Last   bool `json:"last,omitempty"`
-	// Malformed means that the command could not be parsed. The fields above except Command may
-	// then be empty.
+	// Malformed means that the command reported no complete result: it could not be parsed, or the
+	// bot would have asked for the result. The fields above except Command may then be empty.
 	Malformed bool `json:"malformed,omitempty"`
 }
 
@@ -82,8 +82,8 @@ func shownNames(people []command.Person) (all []Name) {
 	return all
 }
 
-// NameOf returns the name of a person who may not be a player: the known name, or else the name in
-// the message.
+// NameOf returns the name of a person who is not necessarily a player. The Name refers to the
+// player if there is one. Otherwise it has the name or the username in the message.
 func NameOf(p command.Person, k Known) Name {
 	switch {
 	case k.IsPlayer():

@@ -66,7 +66,7 @@ func eachName(in reflect.Value, do func(*Name)) {
 }
 
 // MatchRecorded is the content of a match's card, both when the card is sent and when it is edited.
-// The winning side comes first.
+// The winning side comes first. After a draw, side A comes first, unless side B did before a fix.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store
 	Tag        MatchTag   `json:"tag,omitempty"`
@@ -85,15 +85,15 @@ type MatchRecorded struct {
 	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
 	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if a merge of two players undid it
 	Changes  int       `json:"changes,omitempty"`   // how often it was amended, or undone by a merge
-	// Celebration is what is special about the match. It is nil if nothing is, and in a chat with
-	// celebrations turned off.
+	// Celebration is what the card celebrates, nil for nothing. It is always nil on the card of an
+	// amended match, and in a chat with celebrations turned off.
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
 var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
 
-// ResultsSummary replaces cards that could not be sent in time, or that were too many. The store
-// makes it when that happens.
+// ResultsSummary replaces cards that could not be sent in time, or of which there were too many.
+// The store makes it when that happens.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
 	Results []MatchRecorded `json:"results"` // the first of the cards
@@ -174,8 +174,8 @@ type PlayersMerged struct {
 
 var _ = notice.Register[PlayersMerged](notice.Kind{Name: "players_merged", Purpose: notice.Notification})
 
-// GroupDetached says that a chat got a new id and had a group under each of its two ids. The chat
-// keeps one of the groups.
+// GroupDetached says that a chat got a new id and had a group with matches under each of its two
+// ids. The chat keeps one of the groups.
 type GroupDetached struct {
 	Kept     int `json:"kept"`     // number of matches of the group that the chat keeps
 	Detached int `json:"detached"` // number of matches of the other group
@@ -183,8 +183,8 @@ type GroupDetached struct {
 
 var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpose: notice.Notification})
 
-// Moved lists how a replay changed the current ratings. The players of the notice's match, or the
-// merged player, come first, even if their ratings have not changed.
+// Moved lists how a replay changed the latest ratings of its season. The players of the notice's
+// match, or the merged player, come first, even if their ratings have not changed.
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
 	Others  int            `json:"others,omitempty"` // number of changed ratings not listed
@@ -212,7 +212,7 @@ const (
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin cannot be a player
 	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
 	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player with this Name
-	NotPlayed     RefusalCode = "not_played"       // the sender has played no match in the group
+	NotPlayed     RefusalCode = "not_played"       // the sender is not a player
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and was never seen
 	TooManyAtOnce RefusalCode = "too_many_at_once" // gave up after conflicts, locks or timeouts
 
@@ -235,7 +235,7 @@ const (
 	ChangedSince  RefusalCode = "changed_since"  // the match changed after the button was made
 	// MatchGone means that the match of a button is gone. Another match may now have its number.
 	MatchGone     RefusalCode = "match_gone"
-	AdminsUnknown RefusalCode = "admins_unknown" // failed to check for an admin
+	AdminsUnknown RefusalCode = "admins_unknown" // failed to check whether the sender is an admin
 	// Inconsistent means that the stored ratings are inconsistent, so they cannot be replayed.
 	Inconsistent  RefusalCode = "inconsistent"
 	UnknownButton RefusalCode = "unknown_button" // the bot no longer has this button
@@ -251,8 +251,8 @@ const (
 	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has to name the match
 
 	NotYourPrompt    RefusalCode = "not_your_prompt"    // the prompt asks another person
-	NotYourReport    RefusalCode = "not_your_report"    // the sender neither plays nor reported
-	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // admins may answer, and the sender is not one
+	NotYourReport    RefusalCode = "not_your_report"    // the sender neither played nor reported
+	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // an anonymous admin was asked, not the sender
 	// AskedAlready means that the sender has yet to answer an earlier prompt about the match.
 	AskedAlready RefusalCode = "asked_already"
 	PromptOver   RefusalCode = "prompt_over" // the prompt is closed
@@ -267,18 +267,18 @@ const (
 	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group has this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
 	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders, listed in Name
-	TooManyLadders RefusalCode = "too_many_ladders" // the group has the maximum of Matches ladders
+	TooManyLadders RefusalCode = "too_many_ladders" // the group already has Matches ladders, the maximum
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line names another ladder, Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
 	SeasonName     RefusalCode = "season_name"      // Name cannot be the name of a season
 	SeasonEnded    RefusalCode = "season_ended"     // the season that the button would end is over
-	// SeasonTooYoung means that the season to end has only just started, or starts in the future by
-	// the sender's clock.
+	// SeasonTooYoung means that the season to end has only just started or, by the messenger's
+	// clock, starts after the command was sent.
 	SeasonTooYoung RefusalCode = "season_too_young"
 	SeasonEmpty    RefusalCode = "season_empty" // no player has played in the season to end
-	// NoSuchSeason means that the ladder has no season with this Number. If it is 0, no season has
-	// ended yet.
+	// NoSuchSeason means that the ladder has no season with this Number or, if Number is 0, that no
+	// season has ended yet.
 	NoSuchSeason RefusalCode = "no_such_season"
 	// SeasonClosed means that the match Number is in a season that is over, so only admins may
 	// amend it.
@@ -298,7 +298,7 @@ type Refusal struct {
 	Near *Name  `json:"near,omitempty"` // a player that an unknown Name may mean
 	// Ladders are the names of the existing ladders, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
-	Number  int    `json:"number,omitempty"` // the match
+	Number  int    `json:"number,omitempty"` // of the match or season, depending on the code; 0 for none
 	// Minutes is how long the players and the reporter may amend a match, or how long an undone
 	// match can be restored.
 	Minutes int `json:"minutes,omitempty"`
@@ -309,6 +309,6 @@ type Refusal struct {
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})
 
-// Fleeting reports whether the refusal is about the limit on questions. It then expires like an
-// answer, because that limit is over after a minute.
+// Fleeting reports whether the refusal is about the limit on questions. Such a refusal expires as
+// fast as an answer, because the sender can ask again after a minute.
 func (n Refusal) Fleeting() bool { return n.Code == TooManyQuestions }

@@ -17,12 +17,12 @@ type operation interface {
 	needs() Needs
 	// about returns what determines the ladder and season of the operation.
 	about(*Snapshot) subject
-	// isUnlimited reports whether the command is exempt from the rate limit.
+	// isUnlimited reports whether the command is exempt from the rate limits.
 	isUnlimited(*Snapshot) bool
 	// rejectedResults returns what the operation reports or amends, as items of a NotRecorded.
 	rejectedResults(*Snapshot) []RejectedResult
-	// refuse returns why the operation is refused whatever permission the sender has, nil if it is
-	// not. permission and decide are called only if it returns nil.
+	// refuse returns a refusal that does not depend on the sender's permission, nil if there is
+	// none. permission and decide are called only if refuse returns nil.
 	refuse(*Snapshot) Notice
 	// permission returns who may run the operation. If decide will refuse anyway, permission admits
 	// any sender, so that the sender sees that refusal.
@@ -30,8 +30,7 @@ type operation interface {
 	// decide returns the effect of the command and its notices, or a refusal, or what it needs to
 	// know first. It fails with ErrInconsistent if the stored ratings cannot be replayed.
 	decide(*Snapshot) (Decision, need, error)
-	// isMalformed reports whether the operation only tells the sender what is wrong
-	// with a result.
+	// isMalformed reports whether the operation only tells the sender what is wrong with a result.
 	isMalformed() bool
 }
 
@@ -76,7 +75,7 @@ func (a answer) decide(*Snapshot) (Decision, need, error) {
 	return Decision{Notice: a.notice}, nil, nil
 }
 
-// event is an operation that any sender may run. fn decides it.
+// event is an operation that any sender may run. fn makes its decision.
 type event struct {
 	plain
 	people participants
@@ -119,7 +118,7 @@ type AdminStatus int
 
 const (
 	AdminUnasked AdminStatus = iota // not determined, because the operation does not need it
-	AdminUnknown                    // the messenger did not answer
+	AdminUnknown                    // the check with the messenger failed
 	IsAdmin
 	NoAdmin
 )
@@ -180,8 +179,9 @@ func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
-// Say answers a question, or a command that could not be parsed, with the Notice. The answer to a
-// question by a pressed button replaces the message with the button, unless it is a refusal.
+// Say answers a question, or a command that could not be parsed, with the Notice. If a pressed
+// button asks the question, the answer replaces the message with the button, unless the answer is a
+// refusal.
 type Say struct {
 	Notice Notice
 	// Malformed is the name of a command that should have reported or amended a match, otherwise

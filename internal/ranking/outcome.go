@@ -11,8 +11,8 @@ import (
 // CommandOutcome is the outcome of a command, as logged and as stored with the command's key.
 type CommandOutcome string
 
-// The outcomes. A failed command that is retried has none, and neither has a message that turns out
-// not to be a command.
+// The outcomes. A failed command that will be retried has none, and neither does a message that
+// turns out not to be a command.
 const (
 	OutcomeRecorded       CommandOutcome = "recorded"
 	OutcomeUndone         CommandOutcome = "undone"
@@ -20,7 +20,8 @@ const (
 	OutcomeFixed          CommandOutcome = "fixed"
 	OutcomeJoined         CommandOutcome = "joined"
 	OutcomeSettingChanged CommandOutcome = "setting_changed"
-	// OutcomeAsked means that the bot asks for a part of a result, or whether to record the result.
+	// OutcomeAsked means that the bot asks something about a result before recording or changing
+	// it.
 	OutcomeAsked      CommandOutcome = "asked"
 	OutcomeAnswered   CommandOutcome = "answered"
 	OutcomeRefused    CommandOutcome = "refused"

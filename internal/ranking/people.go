@@ -29,13 +29,13 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	return change, ok
 }
 
-// newSighting returns the person's new sighting, or nil if the message shows nothing new. A message
-// older than the stored sighting changes nothing.
+// newSighting returns the sighting to store for the person, nil for none. A message older than the
+// stored sighting changes nothing.
 func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	came := o.Sender != nil && o.Sender.ID == p.ID
 	isKnown := k.Sighting != nil && strings.EqualFold(k.Sighting.Username, p.Username) && (k.Sighting.Came || !came)
 	switch {
-	// Two players that cannot be merged must not share a name.
+	// A claimant that cannot be merged with the unclaimed player must not share its username.
 	case p.ID == 0, !o.Chat.IsGroup(), o.Retried, k.claimant() != nil:
 		return nil
 	case isKnown, k.Sighting != nil && k.Sighting.At.After(o.SentAt):
@@ -112,7 +112,8 @@ func (ps participants) areOfEarlierMessage(sender participants) {
 	}
 }
 
-// complete replaces each person without an id by the same person among shown, if there is one.
+// complete replaces people without an id: each becomes the same person as in shown, if shown has
+// that person.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, p.IsSame)
@@ -122,7 +123,7 @@ func (ps participants) complete(shown []command.Person) {
 	}
 }
 
-// senderOf returns the sender of a command, none for an anonymous admin.
+// senderOf returns the sender of a command as participants, empty if the command has no Sender.
 func senderOf(o Origin) participants {
 	if o.Sender == nil {
 		return nil

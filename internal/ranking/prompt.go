@@ -27,9 +27,9 @@ type PromptKind string
 const PromptUndo PromptKind = "undo"
 
 // PromptOption is an answer to a prompt. Every prompt accepts Cancel, and a Choice of what it
-// offers. A PromptReport also accepts Complete. A PromptWizard also accepts an OpponentPage and a
-// ScoreAgainst. A typed answer to a wizard is a command.Reading for the result, a command.Person
-// for the opponent, or an UnclearOpponent.
+// offers. A PromptReport also accepts Complete if its request has Completes. A PromptWizard also
+// accepts an OpponentPage and a ScoreAgainst. A typed answer to a wizard is a command.Reading for
+// the result, a command.Person for the opponent, or an UnclearOpponent.
 type PromptOption any
 
 // Cancel is an answer to any prompt.
@@ -80,8 +80,8 @@ func (p *Prompt) tag() MatchTag {
 	}
 }
 
-// isOf reports whether the prompt may belong to the ladder l. It does not if two chats have become
-// one and the prompt's group was detached.
+// isOf reports whether the prompt may belong to the ladder l. A prompt belongs to another ladder if
+// two chats have become one and the prompt's group was detached.
 func (p *Prompt) isOf(l Ladder) bool {
 	var asked ladder.ID
 	switch {
@@ -113,7 +113,7 @@ type NewPrompt struct {
 	Kind     PromptKind
 	Match    ladder.MatchID  // for a PromptUndo
 	Changes  int             // the match's change count when the prompt was made
-	Answerer ladder.PlayerID // the person who may answer; 0 for any admin
+	Answerer ladder.PlayerID // who may answer a PromptUndo or PromptWhich; 0 for any admin
 	Report   *ReportRequest  // for a PromptReport
 	Wizard   *WizardRequest  // for a PromptWizard
 	Which    *WhichRequest   // for a PromptWhich
@@ -133,14 +133,14 @@ type ClosedPrompt struct {
 	ID PromptID
 	As PromptEnd
 	// Settles is the key of the message behind the prompt if further edits of that message are
-	// ignored although no match has its key. Otherwise it is empty.
+	// ignored although no match has that key. Otherwise it is empty.
 	Settles string
 }
 
 // PromptAnswer is a press of a prompt's button, or a reply to the prompt. If the sender may answer
 // and the prompt is still open, the service carries out the answer, and edits the prompt's message
-// to show it. An answer that leads to another question keeps the prompt open. Every other answer
-// closes the prompt, so that only one takes effect.
+// to show it. An answer that leads to another question keeps the prompt open. An answer that takes
+// effect closes the prompt, so that no other answer can.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
@@ -177,7 +177,7 @@ func (c *call) finding(f findPrompt) *call {
 }
 
 // findPrompt looks for a prompt, and for the group's members if everybody is set. A reply is
-// ignored unless the prompt is an open wizard for its sender.
+// ignored unless the prompt is an open wizard that asks the reply's sender.
 type findPrompt struct {
 	plain
 	ref       PromptRef
@@ -278,8 +278,8 @@ func IsPrompt(kind string) bool {
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
 }
 
-// UndoPrompt asks an admin whether to undo a match that they could not undo as a player, or a
-// sender whether to undo their last match that counts.
+// UndoPrompt asks an admin whether to undo a match that they could not undo as a player or
+// reporter, or a sender whether to undo their last match that counts.
 type UndoPrompt struct {
 	// Prompt is the open prompt that the notice repeats. It is 0 in the prompt's first message,
 	// whose notice has the same id as the prompt.

@@ -7,17 +7,18 @@ import (
 const (
 	// RateWindow is the sliding window in which a sender's commands are counted.
 	RateWindow = time.Minute
-	// maxQuestions is the number of questions answered per sender within the window.
+	// maxQuestions is how many commands of the bucket RateQuestion are handled per sender within
+	// the window.
 	maxQuestions = 20
 	// defaultResults is the default limit of results per sender within the window.
 	defaultResults = 60
-	// maxPresses is the number of button presses handled per person within the window. Presses that
-	// amend a match directly count as results instead.
+	// maxPresses is how many commands of the bucket RatePress are handled per person within the
+	// window. Presses that amend a match directly count as results instead.
 	maxPresses = 60
 )
 
-// SenderID is the messenger's id of the sender whose limits apply: the person, or the chat for an
-// anonymous admin.
+// SenderID is the messenger's id of the sender whose limits apply: the person, or the chat if the
+// command has no Sender, as for an anonymous admin.
 type SenderID int64
 
 // RateBucket is the kind of command that a rate limit counts.
@@ -28,7 +29,7 @@ const (
 	RateSlowed   RateBucket = "slowed"   // question answered with TooManyQuestions
 	RateResult   RateBucket = "result"   // report or amendment, successful or not
 	RateRefused  RateBucket = "refused"  // result over the limit
-	RatePress    RateBucket = "press"    // press that does not amend a match directly
+	RatePress    RateBucket = "press"    // most other presses, and typed answers to prompts
 )
 
 // RateEntry is how a command counts against a rate limit: in which bucket, for which sender, and at
@@ -84,11 +85,11 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
-// overLimit reports whether a command exceeds a rate limit, and returns the answer. The answer is
-// nil if the sender has already been told to slow down. Commands count at the time when they were
-// sent, so that a backlog after an outage does not exceed the limits. overLimit takes no locks: if
-// one sender's commands are handled concurrently in several chats, slightly more than the limit may
-// pass.
+// overLimit reports whether a command exceeds a rate limit, and returns the answer. For a question,
+// the answer is nil if the sender has recently been told to slow down. Commands count at the time
+// when they were sent, so that a backlog after an outage does not exceed the limits. overLimit
+// takes no locks: if one sender's commands are handled concurrently in several chats, slightly more
+// than the limit may pass.
 func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // set only if they may exceed the limit
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {

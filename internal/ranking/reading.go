@@ -15,7 +15,7 @@ type Parsed struct {
 	Ambiguous *command.Report // several readings are possible
 	Malformed Notice          // why the message cannot be parsed
 	// Unscored is the match if only its score is missing. Malformed is set too then, but the bot
-	// asks the sender for the score instead.
+	// asks the sender for the score instead, except for an anonymous admin.
 	Unscored *command.Match
 }
 
@@ -41,7 +41,7 @@ func ParseReport(c command.Command, names *command.Names) Parsed {
 	}
 }
 
-// NeedsNames reports whether a command can be parsed only with the names of the group's members.
+// NeedsNames reports whether parsing a command probably needs the names of the group's members.
 // Most results mention all players and have no words besides "gg", so they do not need names.
 func (r Parsed) NeedsNames(c command.Command) bool {
 	isUnread := r.Malformed != nil || r.Ambiguous != nil && r.Ambiguous.Doubt == command.DoubtLine

@@ -16,12 +16,13 @@ const ExtraMatch = "#"
 // MaxReports is the maximum number of matches that a message may report.
 const MaxReports = 20
 
-// ReadReport records the matches that a message reports, in order, updates the ratings of all
+// ReadReport records the matches that a message reports, in order, updates the ratings of their
 // players, and notifies the group. If the message is ambiguous or unusual, the bot asks first. If
-// only some of its matches are probable duplicates or have an unusual username, the bot records the
-// others at once. If the message says nothing about a result, a wizard asks for it.
+// only some of its matches are probable duplicates or have a new username that may mean a known
+// player, the bot records the others at once. If the whole result or only the score is missing, a
+// wizard asks for it.
 //
-// If the message is an edit, and its original was handled before, it is handled as an editedReport.
+// An edit of a message that was handled before is handled as an editedReport.
 type ReadReport struct {
 	// Parsed is the parsed message, nil to parse the command's words.
 	Parsed *Parsed
@@ -287,7 +288,7 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 }
 
 // play plays a match on table and returns it with the changes that it makes. All its people must
-// have players. play adds to table the standings that it lacks.
+// have players. play adds missing standings to table.
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{

@@ -40,8 +40,8 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 	return players
 }
 
-// offerPlayers asks whether to replace the players of a match by the players in its edited message.
-// The decision is empty if they cannot be replaced.
+// offerPlayers asks whether to replace the players of a match with the players in the edited
+// message. The decision is empty if they cannot be replaced.
 func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
@@ -63,7 +63,7 @@ func (m *StoredMatch) named() NamedResult {
 	return r
 }
 
-// playersAnswer is the answer to the prompt whether to replace the players of a match.
+// playersAnswer is the answer to a prompt that asks whether to replace the players of a match.
 type playersAnswer struct {
 	reportAnswer
 	amend amendOperation
@@ -134,7 +134,8 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	with.History = &history
 	amended, said, err := p.amend.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
-		// The old player's history entry passes to the new one, so the replay compares against it.
+		// The old player's history entry passes to the new one, so the replay compares with that
+		// entry.
 		for _, r := range replaced {
 			played.PartOf(r.From).Player = r.To
 		}

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// maxRetries is the maximum number of retries of a conflicting command, which wait 100, 200 and
-	// 400 ms.
+	// maxRetries is the maximum number of retries of a conflicting command. The delays before them
+	// are 100, 200 and 400 ms.
 	maxRetries   = 3
 	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
 	lockRetryDelay = 100 * time.Millisecond
 	// defaultTimeout bounds a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
-	// defaultReplay is the default number of later matches that an amendment may replay. On two
-	// shared cores, replaying that many matches and rewriting half of them takes less than a
-	// quarter of the time of an attempt. It therefore also fits on a machine that is several times
-	// slower.
+	// defaultReplay is how many later matches an amendment may replay by default. On two shared
+	// cores, replaying that many matches and rewriting half of them takes less than a quarter of
+	// the time of an attempt. A replay therefore fits into an attempt even on a machine that is
+	// several times slower.
 	defaultReplay = 10_000
 	// contentionMemory is how long the service remembers a conflict in a chat.
 	contentionMemory = time.Second
@@ -33,8 +33,9 @@ const (
 
 // retryOnConflict calls try until it does not fail with ErrConflict, and retries at most maxRetries
 // times. Within each attempt, it also retries while try fails with ErrLocked and there is time. All
-// attempts together get three quarters of the context's time. The rest is left for a refusal if
-// they fail. logAttrs are added to its log messages.
+// attempts together get three quarters of the context's time, or of defaultTimeout if the context
+// has no deadline. The rest is left for a refusal if they fail. logAttrs are added to its log
+// messages.
 func (s *Service) retryOnConflict(
 	ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error, logAttrs ...any,
 ) error {

@@ -5,7 +5,7 @@ import "elobot/internal/ladder"
 // Rules are the rules of a ladder. Their JSON names are the column names of the ladder. The
 // database checks the ranges of the numbers.
 type Rules struct {
-	Start        int `json:"start_elo"`     // the rating of a newcomer
+	Start        int `json:"start_elo"`     // the rating with which new players start
 	PlaceMatches int `json:"place_matches"` // number of matches needed for a place in the ranking
 	// HideDays is the number of days without a match after which the ranking hides a player, 0 for
 	// never.

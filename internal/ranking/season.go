@@ -13,8 +13,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// Season is a part of a ladder in which all players start afresh. Its matches are rated on their
-// own.
+// Season is a part of a ladder with matches and standings of its own.
 type Season struct {
 	ID     ladder.SeasonID
 	Number int       // 1, 2, 3, … in its ladder
@@ -31,8 +30,9 @@ func (s Season) endsBefore(at time.Time) bool {
 }
 
 // where returns the need for a snapshot of the ladder and season that the command is about, nil if
-// the snapshot already is that. An amended match stays in its season. For a new match, the time of
-// the message determines the season.
+// the snapshot already has both. If the command's button is about a ladder that the group does not
+// have, the need is an onlyAnswer. An amended match stays in its season. For a new match, the time
+// of the message determines the season.
 func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
@@ -231,9 +231,9 @@ func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 }
 
 // seasonsUntil returns the seasons whose end changes with a setting, and their new ends. In a new
-// time zone, the end moves to the start of the same day there, unless that time has already passed.
-// The old end may be up to an hour before its day begins, if an older edition of the time zones
-// determined it.
+// time zone, the end moves to the start of the same day there, unless the old or the new end has
+// already passed, or the new end is not after the season's start. The old end may be up to an hour
+// before its day begins, if an older edition of the time zones determined it.
 func seasonsUntil(setting string, now time.Time, snap *Snapshot, after GroupSettings) (moved []SeasonUntil) {
 	switch setting {
 	case SettingSeasons:
@@ -274,8 +274,8 @@ func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
 // Timer returns the key of the timer that ends the season.
 func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer, u.Ladder, u.Season) }
 
-// endSeason ends the current season of a ladder if the season's end is not after the time at, when
-// a message was sent.
+// endSeason ends the current season of a ladder, as a seasonTimer does, if the season's end is not
+// after the time at, when a message was sent.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
 	_, _, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
@@ -344,7 +344,8 @@ type SeasonStarted struct {
 	Name   string `json:"name,omitempty"`
 	Ended  int    `json:"ended"` // the number of the previous season
 	// Before has the numbers of the matches that were reported after the button was posted, and so
-	// count in the previous season. There are some if the messenger delivered the press late.
+	// before the press arrived. They count in the previous season. The sender may have expected
+	// otherwise, because the messenger may have delivered the press late.
 	Before []int `json:"before,omitempty"`
 }
 

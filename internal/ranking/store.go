@@ -81,9 +81,9 @@ type writer interface {
 	// ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns the matches of a season whose number is from or higher. It includes the
-	// standings of their players, and of the others who have one. If from is 0, it returns the
-	// whole season with all its standings.
+	// MatchHistory returns a season's matches with the number from or a higher one. It includes the
+	// standings of their players, and of the players in others who have one. If from is 0, it
+	// returns the whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
 	// SeasonAt returns the season of a ladder to which a match reported at the given time belongs.
@@ -119,9 +119,9 @@ type Query struct {
 	Key     string
 	Message string // the key of the edited message if the command is an edit, otherwise empty
 	Chat    Chat
-	Sender  *command.Person  // the sender of the command, nil for an anonymous admin
+	Sender  *command.Person  // the sender of the command, nil for none
 	Shown   []command.Person // other people that the message shows
-	SentAt  time.Time        // when the command was sent, zero for a retried command
+	SentAt  time.Time        // when the command was sent, zero if retried or fired by a timer
 	// KnownChat means that the command does nothing in an unknown chat. If it is not set, a chat, a
 	// group and a ladder that are not stored yet get ids.
 	KnownChat bool
@@ -446,7 +446,8 @@ type Changes struct {
 	Addressee       Name   // the person who gets the answer, zero if unknown
 	// Ladder is the ladder of the notices if the group has several ladders, otherwise nil.
 	Ladder *LadderLabel
-	// ShownOnWeb is the group if it has a web board and what it shows has changed, otherwise 0.
+	// ShownOnWeb is the group if it has a web board and the content of the board has changed,
+	// otherwise 0.
 	ShownOnWeb GroupID
 	// Language is the sender's language as an IETF tag, empty if unknown. CallbackAnswer uses it,
 	// and so does Notice if Private is true.

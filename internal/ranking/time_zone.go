@@ -82,15 +82,15 @@ func loadTimeZone(name string) (*time.Location, error) {
 // MonthOf returns the first instant of the calendar month of at in a zone.
 func MonthOf(at time.Time, zone *time.Location) time.Time { return LaterMonth(at.In(zone), 0) }
 
-// LaterMonth returns the first instant of the calendar month that is months after the month of at,
-// in the zone of at.
+// LaterMonth adds a number of months to the calendar month of at, and returns the first instant of
+// the resulting month, in the zone of at.
 func LaterMonth(at time.Time, months int) time.Time {
 	year, month, _ := at.Date()
 	return beginOfDay(year, month+time.Month(months), 1, at.Location())
 }
 
-// LaterDay returns the first instant of the day that is days after the day of at, in the zone of
-// at.
+// LaterDay adds a number of days to the day of at, and returns the first instant of the resulting
+// day, in the zone of at.
 func LaterDay(at time.Time, days int) time.Time {
 	year, month, day := at.Date()
 	return beginOfDay(year, month, day+days, at.Location())

@@ -8,8 +8,8 @@ import (
 
 // UndoMatch undoes a match: the match no longer counts, and its season is replayed from there. The
 // players and the reporter may undo it within Settings.UndoWindow. Admins may undo any match at any
-// time, but the bot asks first if they could not do so as a player or reporter. An anonymous admin
-// answers by repeating the command.
+// time, but the bot asks first if they could not do so as a player or reporter. In a season that is
+// over, only admins may undo matches. An anonymous admin answers by repeating the command.
 //
 // If the command means the sender's last match, and that match is already undone, the bot asks
 // whether to undo the last match that counts. Otherwise, a repeated command would undo match after
@@ -30,7 +30,8 @@ func (u undoOperation) needs() Needs {
 
 // meant returns the match to undo. It returns nil if there is none, or if the sender has to choose
 // one of several. If the command means the sender's last match, and that match is already undone,
-// meant returns the last match that counts and the number of the undone one.
+// meant returns the last match that counts and the number of the undone one, as long as both are
+// within the window.
 func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	if counts := countable(snap.Matches); len(counts) == 1 {
 		return &counts[0], 0

@@ -42,8 +42,8 @@ func (r *recordOperation) isSettled(d command.Doubt) bool {
 
 // unusual returns the operation that asks about something unusual in the report, nil if nothing is
 // unusual. waits reports whether a match, given by its index, waits for the answer. If the doubt is
-// about a username, these are the matches with new players and the duplicates. Otherwise they are
-// only the duplicates.
+// about a username, the matches with new players and the duplicates wait. Otherwise, only the
+// duplicates do.
 func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
@@ -178,12 +178,13 @@ func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []Earlie
 }
 
 // duplicateOf returns the earlier match that is probably the same game as a reported one, nil if
-// there is none. It ignores the matches in except. Both must have the same sides, and results that
-// may be the same. If one person reported both, the reports must be at most RepeatWindow apart,
-// with no other match of these sides in between. If two people reported them, the reports must be
-// at most SameGameWindow apart, and only one side may have reported the earlier match yet. A report
-// with a score duplicates a match with that score rather than one without a score. result is the
-// reported result in the order of the earlier match.
+// there is none. It ignores the matches in except. The two matches must have the same sides, and
+// results that may be the same. If one person reported both, the reports must be at most
+// RepeatWindow apart, with no other match of these sides in between, and both or neither must have
+// a score. If two people reported them, the reports must be at most SameGameWindow apart, and only
+// one side may have reported the earlier match yet. A report with a score duplicates a match with
+// that score rather than one without a score. result is the reported result in the order of the
+// earlier match.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap *Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {
@@ -251,7 +252,8 @@ func samePlayers(a, b []ladder.PlayerID) bool {
 }
 
 // isNear reports whether a new username may mean the person p. It may if it is one of p's former
-// usernames, p's name, the beginning of p's username, or a slip of p's username or name.
+// usernames, p's name, the beginning of p's username if it has at least four letters, or a slip of
+// p's username or name.
 func isNear(p command.Person, username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
@@ -267,8 +269,9 @@ func beginsUsername(username, other string) bool {
 var notDigits = regexp.MustCompile(`\P{Nd}+`)
 
 // isSlip reports whether a username may be a mistyped name. One letter may be wrong, or two if both
-// have at least seven letters. A replaced letter in a name of three letters makes another name:
-// @tim is not @tom. So does a different digit in any name: player1 is not player2.
+// have at least seven letters. A name of fewer than three letters is never mistyped. A replaced
+// letter in a name of three letters makes another name: @tim is not @tom. So does a different digit
+// in any name: player1 is not player2.
 func isSlip(username, name string) bool {
 	username, name = strings.ToLower(username), strings.ToLower(name)
 	typed, known := []rune(username), []rune(name)

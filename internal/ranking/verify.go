@@ -24,8 +24,7 @@ type AuditReader interface {
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
 	// MatchHistory is as in Store, but reads from the snapshot.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
-	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each
-	// kind.
+	// IntegrityIssues returns the integrity issues of a group's matches, at most 100 of each kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
@@ -103,9 +102,9 @@ type Progress struct {
 }
 
 // Verify replays every season of every ladder from its first match, and calls found for each
-// problem in the stored data. It verifies the groups of the chat, or all groups if chat is 0. It
-// calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
-// chat has no group.
+// problem that it finds in the stored data. It verifies the groups of the chat, or all groups if
+// chat is 0. It calls progress after each group and every 10,000 matches. It fails with
+// ErrNoSuchGroup if the chat has no group.
 func Verify(
 	ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress),
 ) error {

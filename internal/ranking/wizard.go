@@ -10,8 +10,8 @@ import (
 )
 
 // PromptWizard asks for a result step by step: first for the opponent, unless the players are
-// known, then for the score. Only the sender of the report may answer. Its options are the
-// opponents.
+// known, then for the score. Only the sender of the report may answer. A Choice is an index into
+// the opponents.
 const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a recorded match on which a wizard bases its suggestions.
@@ -43,15 +43,15 @@ type WizardRequest struct {
 	Opponents     []command.Person `json:"opponents"` // the likeliest first
 	Scores        []ladder.Score   `json:"scores"`    // typed with a name, reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
-	// Teams are the sides if both are known, and there are no Opponents then. The points of the
-	// first side come first.
+	// Teams are the sides if both are known, except in a match of the sender against one opponent.
+	// With Teams, there are no Opponents, and the points of the first side come first.
 	Teams [2][]command.Person `json:"teams,omitzero"`
 	command.When
 }
 
 func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 
-// HasTeams reports whether both sides are known.
+// HasTeams reports whether the wizard has Teams rather than Opponents.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
 // report returns the match against the opponent, or between the teams.
@@ -98,8 +98,8 @@ type StartWizard struct {
 	Otherwise Notice
 }
 
-// startWizardOf returns the operation for a /match without arguments. In a reply, the author of the
-// replied-to message is the opponent.
+// startWizardOf returns the operation for a /match without arguments. In a reply to another person,
+// that person is the opponent.
 func startWizardOf(said command.Command) StartWizard {
 	w := StartWizard{Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty}}
 	if said.Reply != nil && said.Reply.ID != said.Sender.ID {
@@ -169,7 +169,7 @@ type startWizard struct {
 	otherwise Notice
 	when      command.When
 
-	teams   [2][]command.Person // empty unless both sides are known
+	teams   [2][]command.Person // as in WizardRequest
 	playing [2][]int            // the teams, as indexes into the people
 }
 
@@ -300,7 +300,7 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	return OpponentPrompt{Prompt: id, Tag: r.tag(), Opponents: shownNames(shown), First: first, Total: len(r.Opponents)}
 }
 
-// askScore asks for the score against an opponent, or between the teams. count is the number of
+// askScore asks for the score against an opponent, or between the teams. count is how many likely
 // scores to offer.
 func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count int) ScorePrompt {
 	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: at}

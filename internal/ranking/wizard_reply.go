@@ -86,8 +86,8 @@ func opponentAlone(said command.Command, everybody []command.Person) PromptOptio
 	return nil
 }
 
-// unclearOpponent returns the name that a parsed report or err has in doubt, nil if no name is in
-// doubt.
+// unclearOpponent returns the sender's opponent if the parsed report or err leaves the opponent's
+// name in doubt, otherwise nil.
 func unclearOpponent(report command.Report, err error, sender command.Person) *UnclearOpponent {
 	var form *command.FormError
 	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {

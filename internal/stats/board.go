@@ -15,8 +15,8 @@ const BoardRows = MaxPlaces
 // Board is the content of a ladder's board, read when it is sent. All names are filled in.
 type Board struct {
 	RankingPage
-	// On is set if the message is the ladder's board. If not, the board was turned off or moved,
-	// and AsOf is the time of the ranking that the message shows last.
+	// On is set if the message is the ladder's board. Otherwise, the board was turned off or moved,
+	// and AsOf is the time of the last ranking that the message will show.
 	On   bool      `json:"on,omitempty"`
 	AsOf time.Time `json:"as_of,omitzero"`
 	// ToPin means that the message is to be pinned. A message that a member has unpinned stays
@@ -43,7 +43,7 @@ func (s *Service) Board(ctx context.Context, object string, now time.Time) (Boar
 	return b, s.fillNames(ctx, ladder, &b)
 }
 
-// RestQuestion asks for the players of the ranking who do not fit on its board.
+// RestQuestion asks for the first page of the players who do not fit on the ranking's board.
 type RestQuestion struct{ ofNobody }
 
 func (RestQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

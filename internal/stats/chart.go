@@ -107,8 +107,8 @@ type SeasonStart struct {
 	Match  int       // the number of its first match
 }
 
-// levelLines gives each highlighted player without a match on the chart one rating at the
-// beginning, for a level line. It does nothing if no player has a match on the chart.
+// levelLines gives each highlighted player with a current rating but no match on the chart one
+// rating at the beginning, for a level line. It does nothing if no player has a match on the chart.
 func (r Ratings) levelLines() {
 	var firsts []Rating
 	for _, points := range slices.Concat(r.Players, r.Others) {

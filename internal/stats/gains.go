@@ -48,8 +48,8 @@ func (q GainQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (
 	return Gains{Title: a.Origin.Chat.Title, Since: since, Rows: GainRowsOf(matches)}, nil
 }
 
-// timesOf returns the first instant of the day, week or month that contains at, in its zone, and
-// the first instant of the next day. since is zero for other spans.
+// timesOf returns the first instant of the day, week or month that contains at, in the zone of at,
+// and the first instant of the next day. since is zero for other spans.
 func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	days := map[command.Span]int{command.Today: 0, command.Week: (int(at.Weekday()) + 6) % 7, command.Month: at.Day() - 1}
 	if before, ok := days[span]; ok {

@@ -110,7 +110,7 @@ func (q HeadToHeadQuestion) answer(ctx context.Context, s *Service, a ranking.As
 }
 
 // AgainstSenderQuestion asks for the record of the person who pressed a button on a player's page
-// against that player. It is refused if that person has never played.
+// against that player. It is refused if that person is not a player.
 type AgainstSenderQuestion struct {
 	ofNobody
 	Player ladder.PlayerID

@@ -59,7 +59,8 @@ func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notic
 	return OddsQuestion{Sides: [2][]command.Person{m.A, m.B}}, nil
 }
 
-// unclearLineup returns what is wrong with the players that a command names, nil if nothing is.
+// unclearLineup returns a notice that says what is wrong with the players that a command names, nil
+// if nothing is.
 func unclearLineup(said command.Command, err error) notice.Notice {
 	if n := unclearName(said, err); n != nil {
 		return n
@@ -105,7 +106,7 @@ func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, no
 }
 
 // TeamsQuestion asks for the K-th most even split of Players into teams. Players has from
-// ladder.MinSplit to ladder.MaxSplit elements, and K is from 1 to ladder.Splits of their number.
+// ladder.MinSplit to ladder.MaxSplit elements, and K is from 1 to ladder.Splits(len(Players)).
 type TeamsQuestion struct {
 	ofPeople
 	Players []command.Person

@@ -51,8 +51,8 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 const NameMe = "me"
 
 // meantPeople returns up to most people that a question is about: the people named, or else the
-// author of the message it replies to, or else otherwise, unless that is nil. If it is not clear
-// who is meant, it returns a notice that explains why.
+// author of the replied-to message, or else otherwise, unless that is nil. If it is not clear who
+// is meant, it returns a notice that explains why.
 func meantPeople(
 	said command.Command, a ranking.Asked, most int, otherwise *command.Person,
 ) ([]command.Person, notice.Notice) {

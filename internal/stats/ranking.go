@@ -69,8 +69,8 @@ type RankingQuestion struct {
 	Page   int  // number of the page, from 1; the last page if there are fewer
 	Places int  // number of top rows to show in place of a page, 0 for a page
 	All    bool // include players who have not played for a while
-	// Asker is the member who asked for the ranking with the pressed button, 0 for an anonymous
-	// admin. For a message, the asker is its sender.
+	// Asker is the member who asked for the ranking whose button was pressed, 0 for an anonymous
+	// admin. If no button was pressed, the asker is the sender of the message.
 	Asker ladder.UserID
 }
 

@@ -82,7 +82,7 @@ func (q RecordsQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	return n, err
 }
 
-// records reads the records of the month that begins at month, or of all time if it is zero.
+// records reads the records of the month that begins at month, or of all time if month is zero.
 func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
 	if month.IsZero() {
 		n, err := s.store.Records(ctx, in, now.AddDate(-1, 0, 0))
@@ -101,9 +101,9 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 }
 
 // RecordsOf returns the records of matches, which are ordered by number. The first player to reach
-// a rating, a streak or an upset holds the record. If several players reach it in one match, the
-// one with the smallest id holds it. Ties for the most matches and for the rivalry go to the
-// smallest ids.
+// the highest rating, the longest streak or the largest upset holds the record. If several players
+// reach it in one match, the one with the smallest id holds it. Ties for the most matches and for
+// the rivalry go to the smallest ids.
 func RecordsOf(matches []ladder.Match) (n Records) {
 	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
@@ -136,7 +136,8 @@ func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
 	return &Record{Name: name, Value: p.Value, In: new(refOf(p.In))}
 }
 
-// precedes reports whether a peak exceeds a value, or equals it in a match before the given number.
+// precedes reports whether a peak exceeds a value, or equals it in a match with a number lower than
+// the given one.
 func precedes(p ladder.Peak, value, number int) bool {
 	return p.Value > value || p.Value == value && p.In.Number < number
 }

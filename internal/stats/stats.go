@@ -67,8 +67,8 @@ type Store interface {
 	// Names returns the names, in the group of a ladder, of the players whose ids an answer
 	// contains.
 	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
-	// LatestMatches returns the matches that count in the current season, among the last most
-	// matches of a ladder, ordered by number.
+	// LatestMatches looks at a ladder's last matches, at most as many as most says. It returns the
+	// matches among them that count in the current season, ordered by number.
 	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]ladder.Match, error)
 }
 
@@ -96,13 +96,13 @@ func (s *Service) Answer(ctx context.Context, q ranking.Question, a ranking.Aske
 	return question.answer(ctx, s, a)
 }
 
-// ofNobody is a question that is not about people named by its command. Others embed it.
+// ofNobody is a question that is not about people named by its command. Other questions embed it.
 type ofNobody struct{}
 
 // IsAbout implements ranking.Question.
 func (ofNobody) IsAbout(command.Command) bool { return false }
 
-// ofPeople is a question about people whom its command may name. Others embed it.
+// ofPeople is a question about people whom its command may name. Other questions embed it.
 type ofPeople struct{}
 
 // IsAbout implements ranking.Question.

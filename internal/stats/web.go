@@ -47,7 +47,7 @@ func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGrou
 	return g, nil
 }
 
-// WebRanking is a ranking with all its players, up to a thousand: the active ones are in the
+// WebRanking is a ranking with all its players, up to webRows. The active players are in the
 // RankingPage.
 type WebRanking struct {
 	RankingPage
@@ -56,7 +56,8 @@ type WebRanking struct {
 	Trends map[ladder.PlayerID]Trend `json:"-"`
 }
 
-// Trend shows a player's results in the last trendMatches of the ladder, in the current season.
+// Trend shows a player's latest results in the current season, as far as they are among the
+// ladder's last trendMatches matches.
 type Trend struct {
 	Form    string // the last results as letters w, d and l, the last one last
 	Ratings []Rating
@@ -206,8 +207,8 @@ func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.P
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// WebMatches returns a page of the matches of a ladder, or of a player there. It fails with
-// ErrNotThere if the player has not played there.
+// WebMatches returns a page of a player's matches in a ladder, or of all its matches for player 0.
+// It fails with ErrNotThere if the player has not played there.
 func (s *Service) WebMatches(
 	ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging,
 ) (n HistoryPage, err error) {
@@ -248,7 +249,7 @@ func (s *Service) WebSeasons(ctx context.Context, in ladder.ID) ([]SeasonTable, 
 }
 
 // WebRecords returns the records of a ladder, for the month that begins at month, or for all time
-// if it is zero.
+// if month is zero.
 func (s *Service) WebRecords(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
 	n, err := s.records(ctx, in, month, now)
 	if err != nil {
