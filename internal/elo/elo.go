@@ -7,7 +7,7 @@
 // which differs by up to 0.018 (https://handbook.fide.com/chapter/B022024, 8.1.2):
 //
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
-//	change           round(K·G·(S−E)), and at least 1 if the match was decided
+//	change           round(K·G·(S−E)), but at least 1 up or down if the match was decided
 //
 // G is 1, or [MarginFactor] if the margin of victory counts. The minimum of one point is elobot's
 // own rule. Without it, a favorite would gain nothing from a win against a far weaker player, and

@@ -24,8 +24,8 @@ func part(side int, before Standing, change int) MatchPlayer {
 	return MatchPlayer{Side: side, Before: before, After: after}
 }
 
-// beats returns a match that winner has won by 3:1. The winner gains the given points, and the
-// loser loses them.
+// beats returns a match that winner has won 3:1. The winner gains the given points, and the loser
+// loses them.
 func beats(winner, loser Standing, points int) *Played {
 	return &Played{
 		Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)},

@@ -28,8 +28,8 @@ func (g *game) storedScores(t *testing.T) []string {
 		FROM matches ORDER BY number`)
 }
 
-// TestNoScore: a match without a score changes the ratings like a draw, or like a win by the
-// smallest margin. A fix adds the score or corrects the winner.
+// TestNoScore: a match without a score changes the ratings like a match with a score. A fix adds
+// the score or corrects the winner. The match can be undone and restored.
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -142,8 +142,8 @@ func TestEditAfterComplete(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }
 
-// TestEditOfWhatIsComplete: after the match got a score, an edit of its report without a score can
-// only correct the winner.
+// TestEditOfWhatIsComplete: after a fix has added the score, an edit of the report that still has
+// no score can only correct the winner.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -116,8 +116,8 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
-// TestCame: a sighting says that the person came to the group if it is the person's first command
-// there.
+// TestCame: a person's first command in a group leads to a sighting with Came, unless a later
+// sighting is known. A mention by another person does not.
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

@@ -66,8 +66,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
 }
 
-// TestNamedTeams: a /teams with plain names is split, and its buttons report the match for the
-// person who presses.
+// TestNamedTeams: a button below the answer to a /teams with plain names shows the split. Another
+// button asks the person who presses it for the score.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -93,7 +93,8 @@ func TestNamedTeams(t *testing.T) {
 	g.has(t, 4, "players")
 }
 
-// TestRoundTripsOfNames: resolving plain names costs no extra round trip.
+// TestRoundTripsOfNames: a result with a plain name takes two round trips, and a question with one
+// takes three.
 func TestRoundTripsOfNames(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestOpenPromptsOfJoinedChats: if two chats become one while each has an open prompt, both prompts
-// can still be answered and expire. An answer finds the match of the detached group gone. After
+// can still be answered or expire. An answer finds the match of the detached group gone. After
 // expiry, only the message in the newer chat can be edited.
 func TestOpenPromptsOfJoinedChats(t *testing.T) {
 	t.Parallel()

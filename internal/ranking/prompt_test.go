@@ -55,7 +55,8 @@ func (g *game) askBy(t *testing.T, sender *command.Person) {
 	})
 }
 
-// TestPromptOfYoungMatch: the prompt gives no date for a match that is less than 24 hours old.
+// TestPromptOfYoungMatch: the prompt gives the date of a match only if the match is at least 24
+// hours old.
 func TestPromptOfYoungMatch(t *testing.T) {
 	t.Parallel()
 	for age, wantsDate := range map[time.Duration]bool{0: false, 24*time.Hour - time.Second: false, 24 * time.Hour: true} {
@@ -109,8 +110,8 @@ func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	return nil
 }
 
-// TestPromptIsAnswered: before it undoes a match of other people, the bot asks the admin. The
-// answer takes effect once.
+// TestPromptIsAnswered: the bot asks an admin before it undoes a match of other people. The answer
+// takes effect once.
 func TestPromptIsAnswered(t *testing.T) {
 	t.Parallel()
 	by := func(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
@@ -153,7 +154,9 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: a forged, late or unauthorized answer changes nothing and gets only a toast.
+// TestPromptRefuses: a forged or unauthorized answer changes nothing and gets only a toast. The
+// person asked may cancel even without admin rights. An answer about a match that has changed since
+// closes the prompt without an undo.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -209,7 +212,7 @@ func TestPromptRefuses(t *testing.T) {
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: if an expired prompt has a message, it is edited once, without a
+// TestPromptEndsByItself: the message of an expired prompt, if known, is edited once, without a
 // notification.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
@@ -311,8 +314,9 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 2, "timers")
 }
 
-// TestPromptAnsweredAtOnce: of two concurrent presses on two instances, one takes effect, and the
-// other person learns that it is too late. The same holds for a press and a timer.
+// TestPromptAnsweredAtOnce: two people press buttons of a prompt on two instances at once, and
+// sometimes the timer fires too. Only one of these takes effect. A person whose press has no effect
+// learns that it is too late.
 func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -349,8 +349,8 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	}
 }
 
-// person is a person in a report: an account that the message shows, or a username that it
-// mentions.
+// person returns a person in a report: an account that the message shows, or a username that the
+// message mentions.
 func (s *model) person(who int, byAccount bool) command.Person {
 	if byAccount {
 		return s.account(who)
@@ -366,7 +366,7 @@ func (s *model) entityOf(who int, byAccount bool) *entity {
 	return s.mentioned(who)
 }
 
-// refusal returns why a result is refused; without a code, it is recorded.
+// refusal returns why a result is refused. The refusal has no code if the result is recorded.
 func (l *modelLadder) refusal(a, b int, even bool) ranking.Refusal {
 	switch {
 	case l.archived:
@@ -518,7 +518,8 @@ func (c *modelGroup) lastUndoneBy(who int) (number int) {
 }
 
 // lastOf returns the number of a person's last match that counts, or 0 if there is none or it was
-// played before since. A match that the person only reported counts only if it was played later.
+// played before since. A match that the person only reported is considered only if it was not
+// played before since.
 func (c *modelGroup) lastOf(who int, since time.Time) int {
 	last, e := 0, c.known[who]
 	for i, m := range c.matches {
@@ -657,7 +658,7 @@ func total(scores []ladder.Score) (a, b int) {
 	return a, b
 }
 
-// nameOf returns the entity's key in a standingTable.
+// nameOf returns the entity's key in plainladder.Standings.
 func (s *model) nameOf(e *entity) string {
 	if e.unclaimed {
 		return s.username(e.who)

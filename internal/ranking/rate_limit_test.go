@@ -254,8 +254,8 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 3, Items: []ranking.RejectedResult{{Command: "undo", Number: 2}}})
 }
 
-// TestWhatIsAResult: reports, undos, restores and fixes count as results, valid or not, typed or by
-// button.
+// TestWhatIsAResult: typed reports, undos, restores and fixes count as results, valid or not, and
+// so does an undo by button. The notice lists at most 30 rejected results.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -379,8 +379,8 @@ func TestRejectedResultsByTopic(t *testing.T) {
 	}
 }
 
-// TestRedeliveredCommand: a redelivered command may be old, so it does not update the chat or known
-// players.
+// TestRedeliveredCommand: a command that an operator retries may be old, so it does not update the
+// chat or known players.
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -31,7 +31,8 @@ func TestRecordMatch(t *testing.T) {
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
-	// The mentioned person is seen and becomes the same player, under the name of the account.
+	// The account of the mentioned person is seen. It claims the player, who gets the account's
+	// name.
 	dave := command.Person{ID: 4, Username: "dave", Name: "David"}
 	checkNotice(t, g.record(t, &dave, dave, command.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
@@ -48,8 +49,8 @@ func TestRecordMatch(t *testing.T) {
 	equal(t, "standings", want, got)
 }
 
-// TestPast: if a match was played on another day, its card remarks that it counts from its report
-// on.
+// TestPast: the card of a match that was played on another day says so. The card of another match
+// in the same message does not.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

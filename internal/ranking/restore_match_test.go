@@ -173,7 +173,7 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: a press that names another number of changes than the match has gets only a
+// TestStalePresses: a press whose change count differs from the count of the match gets only a
 // toast and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
@@ -261,7 +261,8 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	g.has(t, 1, fmt.Sprintf("matches WHERE number = 1 AND changes = %d AND undone_at IS NULL", rounds))
 }
 
-// TestTooFarBack: an amendment with too many matches to replay is refused with their number.
+// TestTooFarBack: an amendment that would replay too many matches is refused. The refusal says how
+// many.
 func TestTooFarBack(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

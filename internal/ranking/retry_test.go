@@ -106,8 +106,8 @@ type try struct {
 	Exclusive bool
 }
 
-// TestRetries: a command that conflicts four times is refused. If the refusal conflicts too, the
-// command fails.
+// TestRetries: a command is tried again after each of its first three conflicts. After the fourth,
+// it is refused. If the refusal conflicts too, the command fails.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	all := []try{

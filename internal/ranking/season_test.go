@@ -41,7 +41,7 @@ func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
 }
 
 // pressSeason presses the button of a question. at has the seconds of the question and of the
-// press. It returns the answer that meets the SQL condition.
+// press. pressSeason returns the answer that meets the SQL condition.
 func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, condition string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, at[1])
@@ -240,7 +240,7 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 }
 
 // TestHalfway: under the halfway rule, players start a season halfway between their rating and the
-// start rating. A later correction in the season before does not change that.
+// start rating. A late result in the previous season does not change that.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -365,7 +365,7 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	equal(t, what, want, got)
 }
 
-// TestAutomaticSeasons: a season ends with its month. The first message after that starts the next
+// TestAutomaticSeasons: a season ends with its month. The first result after that starts the next
 // one, and the timer notifies the group. Late results still count in their own season.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
@@ -415,7 +415,7 @@ func TestAutomaticSeasons(t *testing.T) {
 }
 
 // TestAutomaticSeasonsAndAdmins: an admin may end an automatic season early. Of several instances,
-// one ends it when it is due.
+// one ends the next season when its timer is due.
 func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -488,7 +488,7 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 }
 
 // TestZoneMovesEndOfSeason: a change of zone moves the end of the current season to the same day
-// there, unless that day has already begun there. Other seasons keep their end.
+// there, unless that day has already begun there or the season is already due to end.
 func TestZoneMovesEndOfSeason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ at, zone, moved, next string }{

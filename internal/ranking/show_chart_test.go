@@ -23,7 +23,8 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest stored chart that meets the SQL condition which, without names.
+// storedChart returns the newest stored chart that meets the SQL condition which. Its names are not
+// filled in.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
@@ -105,7 +106,7 @@ func TestPostChart(t *testing.T) {
 }
 
 // TestRatingsOfAPeriod: if none of its players played in the period, a chart shows the next longer
-// one in which one did. The line of a player whose matches are all older is level.
+// period in which one of them did. The line of a player whose matches are all older is level.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -60,7 +60,7 @@ func TestShowRanking(t *testing.T) {
 }
 
 // TestPlacesBegin: until three players have enough matches for a place, there is one list by
-// rating, without places. A change of the number of matches applies at once.
+// rating, without places. A change of how many matches a place requires applies at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -152,7 +152,7 @@ func TestRankingOfMany(t *testing.T) {
 }
 
 // TestRestOfBoard: the button of the board posts the page that follows the players on the board.
-// Any member may press it.
+// The page marks the row of the person who pressed it.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

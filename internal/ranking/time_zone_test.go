@@ -33,7 +33,7 @@ func TestFindTimeZone(t *testing.T) {
 }
 
 // TestTimeZones: each zone in the archive can be chosen and found. The archive has all zones of
-// Go's own, except Factory, which is no place.
+// Go's archive except Factory, which is not a place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -178,7 +178,8 @@ func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, n
 	}
 }
 
-// TestDaysBeginOnce: LaterDay returns the first instant of a day. The test finds it in small steps.
+// TestDaysBeginOnce: LaterDay returns the first instant of a day. The test finds that instant in
+// small steps.
 func TestDaysBeginOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

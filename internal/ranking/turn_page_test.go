@@ -120,8 +120,8 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPageOfAMovedChat: after the chat got a new id, its older messages cannot be edited, so the
-// press gets only an answer.
+// TestPageOfAMovedChat: after the chat got a new id, its older messages cannot be edited, so a
+// press below one of them gets only an answer.
 func TestPageOfAMovedChat(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -174,7 +174,8 @@ func TestUnboundTopic(t *testing.T) {
 	checkNotice(t, g.answer(t, o.Key, "reply_to = 7"), ranking.Refusal{Code: ranking.NoSuchLadder, Name: "none"})
 }
 
-// archivingStore is a store that calls before between the read and the first write of a command.
+// archivingStore is a store that calls the function before once, between the read and the first
+// write of a command.
 type archivingStore struct {
 	*pgranking.Store
 	first  sync.Once

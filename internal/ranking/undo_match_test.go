@@ -336,7 +336,7 @@ func TestBareUndoTwice(t *testing.T) {
 }
 
 // TestBareUndoOfAnOldMatch: after an undo, a second /undo without arguments is refused if the
-// sender may not undo the match before.
+// sender may no longer undo the previous match.
 func TestBareUndoOfAnOldMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

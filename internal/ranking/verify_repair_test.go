@@ -13,7 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// contents returns all rows of the tables that a repair may change, by id.
+// contents returns all rows of the tables that a repair could affect. The keys are the table with
+// the row's id or, if it has none, with the row itself.
 func (g *game) contents(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)

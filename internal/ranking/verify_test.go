@@ -75,7 +75,7 @@ func TestVerifyAndRepair(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsFound: for each of these problems, some corruption causes it.
+// TestEveryProblemIsFound: each of these problems is caused by some corruption.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{

@@ -47,7 +47,7 @@ type WhoMeant struct {
 
 var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice.Answer, Alone: true})
 
-// NameMe is the alias of /stats that is always about the sender.
+// NameMe is the alias of /stats that is about the sender even in a reply.
 const NameMe = "me"
 
 // meantPeople returns up to most people that a question is about: the people named, or else the
