@@ -35,8 +35,8 @@ type Tally struct {
 	// without points do not count.
 	For, Against int
 	Gained       int // the sum of the player's rating changes
-	// Surplus is the score of the player's side minus the expected score, in ten-thousandths of a
-	// win.
+	// Surplus is the sum of the scores of the player's side minus the sum of its expected scores,
+	// in ten-thousandths of a win.
 	Surplus int
 }
 

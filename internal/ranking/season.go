@@ -343,9 +343,9 @@ type SeasonStarted struct {
 	Number int    `json:"number"`
 	Name   string `json:"name,omitempty"`
 	Ended  int    `json:"ended"` // the number of the previous season
-	// Before has the numbers of the matches that were reported after the button was posted, and so
-	// before the press arrived. They count in the previous season. The sender may have expected
-	// otherwise, because the messenger may have delivered the press late.
+	// Before has the numbers of the matches that count and were reported after the button was
+	// posted. They belong to the previous season, even if the button was pressed before they were
+	// reported, because the messenger may deliver a press late.
 	Before []int `json:"before,omitempty"`
 }
 

@@ -81,7 +81,7 @@ type writer interface {
 	// ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns a season's matches with the number from or a higher one. It includes the
+	// MatchHistory returns a season's matches with numbers of at least from. It includes the
 	// standings of their players, and of the players in others who have one. If from is 0, it
 	// returns the whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)

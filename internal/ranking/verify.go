@@ -48,8 +48,7 @@ type AuditedGroup struct {
 type IntegrityIssues struct {
 	Missing     []int // assigned numbers without a match
 	NotAssigned []int // matches with numbers that the group has not assigned
-	// WithoutKey are matches of the last day whose message is not stored with the outcome of a
-	// recorded match.
+	// WithoutKey are matches of the last day whose message is not stored with OutcomeRecorded.
 	WithoutKey   []int
 	DuplicateKey []int // matches that share their key with another one
 	Empty        []int // matches that count but have no players

@@ -33,7 +33,7 @@ type HeadToHead struct {
 	// ten-thousandths.
 	Ratings  [2]int `json:"ratings"`
 	Expected int    `json:"expected"`
-	// Stranger is one of the two who has not joined the ladder, zero if both have.
+	// Stranger is A or B if that player has not joined the ladder, zero if both have.
 	Stranger ranking.Name `json:"stranger,omitzero"`
 	// Back is the player whose page led to the comparison, 0 for none.
 	Back ladder.PlayerID `json:"back,omitempty"`

@@ -86,8 +86,8 @@ type RankingPage struct {
 	Own   *Row          `json:"own,omitempty"` // the asker's row, if it is not among Rows
 	// PlaceMatches is how many matches earn a place.
 	PlaceMatches int `json:"place_matches,omitempty"`
-	// Unplaced is set if fewer than ladder.MinPlaces players have played PlaceMatches matches. No
-	// player has a place then, and newcomers are ranked among the others.
+	// Unplaced is set if fewer than ladder.MinPlaces players in the ranking have played
+	// PlaceMatches matches. No player has a place then, and newcomers are ranked among the others.
 	Unplaced bool `json:"unplaced,omitempty"`
 	All      bool `json:"all,omitempty"` // it includes players who have not played for a while
 	// Hidden is the number of players who are hidden because they have not played for a while.
@@ -124,7 +124,7 @@ func (p RankingPage) HasMoved() bool {
 
 // Row is one line of a ranking. Equal ratings share a place.
 type Row struct {
-	// the place; 0 for a newcomer, for an inactive player, and while there are no places
+	// the place; 0 for a newcomer, for an Inactive player, and while there are no places
 	Position int          `json:"position"`
 	Name     ranking.Name `json:"name"`
 	Elo      int          `json:"elo"`
