@@ -18,8 +18,8 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return all[0]
 }
 
-// TestPressLimit: in a minute, a person may press 60 buttons that change nothing, in all groups
-// together. Further presses are refused, and their keys are not stored. Presses that change
+// TestPressLimit: a person may press buttons 60 times a minute without changing anything, in all
+// groups together. Further presses are refused, and their keys are not stored. Presses that change
 // something do not count. Without a limit on results, presses have no limit either.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
