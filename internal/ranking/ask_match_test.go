@@ -29,8 +29,8 @@ func newAskingService(g *game) *ranking.Service {
 	})
 }
 
-// report has a person report results and returns the answer. seconds is when the message is sent,
-// after the start of the test's clock.
+// report has a person report results and returns the answer. The message is sent the given number
+// of seconds after the start of the test's clock.
 func (g *game) report(t *testing.T, sender *command.Person, seconds int, reports ...command.Match) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
@@ -58,7 +58,7 @@ func TestDuplicates(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first, second command.Match
 		by            *command.Person // reports the second match; Alice reports the first
-		seconds       int             // between them
+		seconds       int             // from the first report to the second
 		asked         bool
 	}{
 		"mirrored by the loser":         {singles(alice, bob, 3, 1), singles(bob, alice, 1, 3), &bob, 600, true},
@@ -103,7 +103,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 // TestDuplicatesOfSeveral: the question about a message with several results names each duplicate
-// and its earlier match.
+// and the earlier match that it repeats.
 func TestDuplicatesOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -120,8 +120,8 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 }
 
 // TestLastOfTheTwo: a report with one result repeats an earlier report by the same sender only if
-// the same players have no later match. A message with several results that is sent twice repeats
-// all of them.
+// the same players have no later match. If a message with several results is sent twice, the bot
+// asks about each of them.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -208,8 +208,8 @@ func TestSameResultTwice(t *testing.T) {
 	}
 }
 
-// TestNoDuplicates: undone matches and matches of the same message never count as duplicates, and a
-// service that does not ask records all reports.
+// TestNoDuplicates: a report is no duplicate of an undone match or of another result in its
+// message. A service that does not ask about unusual reports records a duplicate at once.
 func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -313,8 +313,8 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: the bot asks about a new username that resembles a player's name or
-// former username.
+// TestUsernamesOfKnownPlayers: the bot asks about a new username that resembles a player's name,
+// username or former username.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -386,9 +386,9 @@ func TestAskMatch(t *testing.T) {
 	equal(t, "keys", []string{o.Key, o.Key + "#2"}, keys)
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, even if its sender is no
-// player. The new question replaces the first one in its message, with new buttons and a new time
-// limit. Neither question adds a player.
+// TestQuestionAfterQuestion: an answer may lead to another question, even if the person who answers
+// is not a player. The new question replaces the first one in its message, with new buttons and a
+// new time limit. Neither question adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -452,8 +452,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSlipInALine: if some results of a message have a doubtful username, only those wait for the
-// answer. No player is added before it.
+// TestSlipInALine: if a message has a doubtful username, all its results with new players wait for
+// the answer, and the others are recorded at once. Before the answer, no mentioned player is added.
 func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -597,7 +597,7 @@ func TestAnswerThatRecordsAPart(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// hasMatches checks key, sides and score of all matches, ordered by number.
+// hasMatches checks the key, the players and the score of each match, ordered by number.
 func (g *game) hasMatches(t *testing.T, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
@@ -655,7 +655,7 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	}
 }
 
-// TestEarlierNames: an answer does not overwrite names that were seen after its question.
+// TestEarlierNames: an answer does not overwrite names that were seen after the question was asked.
 func TestEarlierNames(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -84,7 +84,7 @@ func TestNumberOneInTheRanking(t *testing.T) {
 }
 
 // TestUpsetsOfTheMonth: a card celebrates a win over a stronger player if it is the largest upset
-// of its month.
+// of its month, unless the group has turned celebrations off.
 func TestUpsetsOfTheMonth(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

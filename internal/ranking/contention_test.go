@@ -16,10 +16,10 @@ import (
 )
 
 // TestContention: three instances record and amend matches of the same four players at once, and
-// all results are recorded. The four attempts of a request suffice, because it has at most three
-// conflicts. After the first one it locks the group. From then on, only a request that adds one of
-// the four players conflicts with it, and the winner of the first conflict has already added at
-// least two of them.
+// all results are recorded. A request needs at most four attempts, because it has at most three
+// conflicts. After the first conflict, it locks the group. From then on, it conflicts only with
+// requests that add one of the four players, and the winner of the first conflict has already added
+// at least two.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	const clients, each = 2, 20 // clients per instance, requests per client
@@ -63,11 +63,11 @@ type storedAnswer struct {
 	Payload payload
 }
 
-// payload has the fields of answers of all kinds that the tests need.
+// payload has the fields that the tests need from answers of any kind.
 type payload struct {
 	Code   ranking.RefusalCode
 	Number int
-	Undone any // true on cards, a number in questions
+	Undone any // true on cards of undone matches; a match number in undo prompts
 	Sides  [2]struct {
 		Score   int
 		Players []struct {
@@ -91,7 +91,8 @@ type claim struct {
 	stored
 	request request // the report
 	was     *[2]int // the score before the last fix
-	// turned means that the card shows side B first, because it won or, after a draw, won last.
+	// turned means that the card shows side B first, because side B won, or had won before the
+	// score was fixed to a draw.
 	turned bool
 	card   payload
 	names  map[ladder.PlayerID]string
@@ -101,7 +102,7 @@ type claim struct {
 type answerLog struct {
 	names   map[ladder.PlayerID]string
 	claims  map[int]*claim // by number
-	asked   map[int]bool   // the matches about which the bot has asked, by number; no test request answers
+	asked   map[int]bool   // whether the bot has asked about a match, by number; no request answers the question
 	refused map[ranking.RefusalCode]int
 	undone  int
 	fixed   int
@@ -146,8 +147,8 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 	return fmt.Errorf("unexpected answer %s %s", kind, n.Code)
 }
 
-// find returns the match that an answer says was amended. It fails if the request meant another
-// match.
+// find returns the match that an answer says was amended. It fails if no such match counts, or if
+// the request meant another one.
 func (l *answerLog) find(o request, n payload) (*claim, error) {
 	c := l.claims[n.Number]
 	switch {
@@ -194,7 +195,8 @@ func (l *answerLog) fix(o request, n payload) error {
 	return c.checkNotice(n)
 }
 
-// checkNotice checks the sides and scores of a notice. The winner must come first.
+// checkNotice checks the sides and scores of a notice, and its old score, if any. The sides must be
+// in the order of the card.
 func (c *claim) checkNotice(n payload) error {
 	sides, scores, was := [2][]string{c.A, c.B}, [2]int{c.ScoreA, c.ScoreB}, c.was
 	if c.turned {

@@ -56,8 +56,8 @@ func newAuditGame(t *testing.T) *game {
 	return g
 }
 
-// shorthand defines functions by which corruptions refer to the club's matches, standings and
-// current history entries.
+// shorthand defines functions with which corruptions refer to the club and its players, matches,
+// standings and current history entries.
 const shorthand = `
 	CREATE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100';
@@ -85,7 +85,7 @@ type corruption struct {
 	// remaining has the expected findings after a repair.
 	remaining []string
 	// changesMatches means that a repair leads to other standings than before the corruption,
-	// because what they follow from has changed.
+	// because the corruption changed the data from which they are calculated.
 	changesMatches bool
 }
 

@@ -27,8 +27,8 @@ const (
 )
 
 // TestKilledAndRestarted sends the requests of TestContention to instances that are killed, while
-// the database crashes now and then. The replacement of a killed instance repeats all open
-// requests, as the messenger does.
+// the database crashes now and then. The replacement of a killed instance repeats its predecessor's
+// open requests, as the messenger would.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
@@ -76,7 +76,8 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	return server, g
 }
 
-// randomTimes returns n sorted points in time within the test, away from its start and its end.
+// randomTimes returns n sorted times since the start of the test, none of them close to its start
+// or its end.
 func randomTimes(random *rand.Rand, n int) []time.Duration {
 	all := make([]time.Duration, n)
 	for i := range all {
@@ -124,8 +125,9 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and launches another one in its place. With atCommit, the instance dies
-// right after its next commit, before it can report it. Otherwise it is killed at once.
+// replace kills an instance and launches another one in its place. With atCommit, the instance
+// kills itself right after its next commit, before it reports the handled request. Otherwise it is
+// killed at once.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
@@ -183,8 +185,8 @@ func (c *crashTest) checkOpen(slot int) {
 	}
 }
 
-// logWindows logs how many repeated requests had been handled before, and checks the number of
-// restarts.
+// logWindows logs how many requests had been handled before they were repeated, and checks how
+// often the database was restarted.
 func (c *crashTest) logWindows() {
 	c.t.Helper()
 	type handled struct {

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUpsetIsDerivedAgain: each amendment recalculates the upsets of matches from the new ratings
-// before them. An undone match has no upset.
+// TestUpsetIsDerivedAgain: an amendment recalculates the upset of each match that it replays, from
+// the new ratings before that match. An undone match has no upset.
 func TestUpsetIsDerivedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

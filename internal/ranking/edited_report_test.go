@@ -34,8 +34,8 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match)
 	return nil
 }
 
-// accept presses the button on message 77 that offers to fix match 1. The button is for the match
-// after the given number of changes.
+// accept presses the button on message 77 that offers to fix match 1. changes is how often the
+// match had been changed when the button was made.
 func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...ladder.Score) ranking.Origin {
 	t.Helper()
 	o := g.press(who)
@@ -54,7 +54,8 @@ func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
-// TestOfferIsOver: if an offer can no longer be accepted, a press replaces it with the reason.
+// TestOfferIsOver: if an offer can no longer be accepted, a press replaces it with the reason. If
+// the match does not exist, the press only gets a toast.
 func TestOfferIsOver(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -150,7 +151,7 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
 	for name, tc := range map[string]struct {
-		edit []command.Match // the new results; the old ones are against Carol, Alice (still asked about) and Zoe
+		edit []command.Match // its results; before, they were against Carol, Alice (asked about) and Zoe
 		want []string        // recorded by the edit
 	}{
 		"another score of the open one": {[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
@@ -248,7 +249,8 @@ func TestEditOfAQuestion(t *testing.T) {
 }
 
 // TestEditClosesQuestions: once an edit has taken effect, earlier questions about the message stay
-// closed: their buttons and timers do nothing. A question caused by the edit stays open.
+// closed: their buttons are refused, and they have no timers. A question caused by the edit stays
+// open.
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -268,15 +270,15 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
 }
 
-// TestNothingToOffer: an edit leads to an offer only if it changes the score of the match that its
-// message reported.
+// TestNothingToOffer: an edit leads to an offer to fix the score only if the person who reported
+// the match makes it, keeps the players, and changes the score.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	nobody := command.Person{ID: 500, Username: "nobody", Name: "Nobody"}
 	team := func(people ...command.Person) []command.Person { return people }
 	score := []ladder.Score{{A: 3, B: 1}}
-	// The reports are m:1 to m:4.
+	// The first four reports are m:1 to m:4. The undo is m:5.
 	must(t, g.RecordMatch(t.Context(), g.origin(&alice),
 		command.Match{A: team(alice, bob), B: team(carol, zoe), Scores: score}))
 	g.record(t, nil, alice, bob, 3, 1)
@@ -330,8 +332,8 @@ func TestNothingToOffer(t *testing.T) {
 	}
 }
 
-// TestEditOfTheWinner: an edit that swaps the players, and thereby the winner, leads to an offer of
-// this correction. If the match is undone, the answer is a refusal.
+// TestEditOfTheWinner: an edit that swaps the players, and thereby the winner, leads to an offer to
+// correct the match. If the match has been undone, the answer is a refusal.
 func TestEditOfTheWinner(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -353,7 +355,7 @@ func TestEditOfTheWinner(t *testing.T) {
 }
 
 // TestEditToEndedEarly: if an edit reports that the match ended early, the bot offers to replace
-// its score with the mere win.
+// the score with just the win.
 func TestEditToEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -504,7 +506,8 @@ func TestOfferAfterMove(t *testing.T) {
 		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`)
 }
 
-// TestRedeliveredNoticesNeverExpire: only notices of redelivered commands have no expiry time.
+// TestRedeliveredNoticesNeverExpire: only notices of commands that an operator retries have no
+// expiry time.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

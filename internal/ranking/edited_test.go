@@ -64,8 +64,8 @@ func TestEditedCommands(t *testing.T) {
 	equal(t, "keys", want, got)
 }
 
-// TestEditedIntoWhatIsAsked: matches that an edit reports have the key of the edited message, even
-// if a question comes first or there are several.
+// TestEditedIntoWhatIsAsked: matches that an edit reports get keys of the edited message, even if
+// the bot asks first or the edit reports several.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -192,7 +192,7 @@ func TestEditsOvertaken(t *testing.T) {
 }
 
 // handleOne has an instance handle a message of Alice, or an edit of it if edit is not 0. The text
-// is a result against the opponent, or a question if that is the zero Person. A match against
+// is a result against the opponent, or a question if opponent is the zero Person. A match against
 // herself is refused.
 func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent command.Person) error {
 	o := from(&alice, message)

@@ -31,7 +31,7 @@ func TestFixMatch(t *testing.T) {
 	// The card shows the winner first, and the score of the next fix is in that order.
 	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}),
 		ranking.Refusal{Code: ranking.SameScore, Number: 1})
-	// Another score for the same winner changes no rating.
+	// By default, another score for the same winner changes no rating.
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(2, "Alice", 1500, 1484)},
 		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
@@ -46,7 +46,7 @@ func TestFixMatch(t *testing.T) {
 }
 
 // TestFixWithoutScore: a fix without a score leads to a question that shows the match in the order
-// of the card. It changes nothing.
+// of the card. The match stays unchanged.
 func TestFixWithoutScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -64,8 +64,8 @@ func TestFixWithoutScore(t *testing.T) {
 	g.hasMatches(t, "m:1 Bob Alice 1:3")
 }
 
-// TestFixThatChangesTheWinner: the bot asks before it makes a fix that changes the winner, unless
-// the command says that it is sure. The button works as long as the match is unchanged.
+// TestFixThatChangesTheWinner: the bot asks before a fix that makes the loser the winner, unless
+// Sure is set. The button works as long as the match is unchanged.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -40,10 +40,10 @@ type fleet struct {
 	mu              sync.Mutex
 	requests        map[int64]request            // all started requests, by message
 	open            [instances]map[int64]request // unfinished requests
-	repeated        int                          // requests repeated because the database was away
+	repeated        int                          // how often requests were repeated because the database was away
 	longest         time.Duration                // longest duration of a request
-	conflicts       map[int]int                  // by attempt
-	lockedConflicts []string                     // logged despite a lock of the group
+	conflicts       map[int]int                  // number of conflicts by attempt
+	lockedConflicts []string                     // log lines of conflicts despite a lock of the group
 	failures        []string
 }
 
@@ -193,7 +193,8 @@ func (f *fleet) fail(format string, args ...any) {
 	f.failures = append(f.failures, fmt.Sprintf(format, args...))
 }
 
-// waitUntil waits until the given time after the start. A failure ends the wait and the test.
+// waitUntil waits until the given time has passed since the start. A failure ends the wait and the
+// test.
 func (f *fleet) waitUntil(passed time.Duration) {
 	f.t.Helper()
 	timer := time.NewTimer(time.Until(f.started.Add(passed)))

@@ -39,7 +39,8 @@ type game struct {
 	corrupted bool // the stored data need not equal its replay
 }
 
-// newGame returns a game. When the test ends, its stored data must equal its replay.
+// newGame returns a game. If the test passes, the stored data must equal its replay at the end,
+// unless the game is marked as corrupted.
 func newGame(tb testing.TB) *game {
 	tb.Helper()
 	g := newGameOn(pgtest.Borrow(tb))
@@ -74,12 +75,13 @@ func (g *game) newService(store ranking.Store) *ranking.Service {
 	return g.newServiceOn(store, ranking.Settings{ResultsPerMinute: -1})
 }
 
-// newServiceOn returns a service on the store, which answers questions from the game's database.
+// newServiceOn returns a service on the store. The service answers questions from the game's
+// database.
 func (g *game) newServiceOn(store ranking.Store, settings ranking.Settings) *ranking.Service {
 	return ranking.NewService(store, g.questions(), dbtest.Admins{}, slog.New(slog.DiscardHandler), settings)
 }
 
-// newQuietService returns a service with the default settings that answers no questions.
+// newQuietService returns a service that has the default settings and answers no questions.
 func newQuietService(store ranking.Store, log slog.Handler) *ranking.Service {
 	return ranking.NewService(store, nil, dbtest.Admins{}, slog.New(log), ranking.Settings{})
 }
@@ -115,8 +117,8 @@ func senders(o ranking.Origin) []command.Person {
 	return []command.Person{*o.Sender}
 }
 
-// saying returns the origin of a command with the given words, in which each "@" mentions the next
-// person.
+// saying returns the origin of a command with the given name and arguments. Each "@" in args
+// mentions the next person.
 func saying(o ranking.Origin, name, args string, mentions ...command.Person) ranking.Origin {
 	o.Said = command.Command{Name: name, Written: name, Args: strings.ReplaceAll(args, "@", "\uFFFC"), Mentions: mentions}
 	for _, p := range senders(o) {

@@ -15,14 +15,15 @@ import (
 	"elobot/internal/ranking"
 )
 
-// inNamedLadder returns a command whose first words may name its ladder.
+// inNamedLadder returns the origin of a command whose first words may name its ladder.
 func inNamedLadder(o ranking.Origin, name, args string, mentions ...command.Person) ranking.Origin {
 	o = saying(o, name, args, mentions...)
 	o.Said.MayNameLadder = true
 	return o
 }
 
-// conflicting returns a store of the game on which the given number of Applies conflict first.
+// conflicting returns the game's store, wrapped so that the first calls of Apply conflict. times
+// says how many.
 func (g *game) conflicting(times int64) conflictingStore {
 	return conflicting(g.store, times, func(bool) {})
 }
@@ -48,9 +49,9 @@ func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return h.Store.Apply(ctx, c)
 }
 
-// TestGivingUpInNamedLadder: if all attempts at a command fail, the answer is in the ladder that
-// the command names, provided the bot has found out which one that is. Nothing is recorded, not
-// even by a redelivery.
+// TestGivingUpInNamedLadder: if all attempts at a command fail, the refusal names the ladder that
+// the command is about, or the default ladder if the bot has read nothing yet. Nothing is recorded,
+// not even by a redelivery.
 func TestGivingUpInNamedLadder(t *testing.T) {
 	t.Parallel()
 	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
@@ -81,7 +82,7 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 			service := g.newService(tc.store(g))
 			o := inNamedLadder(g.at(&alice, 5), tc.command, tc.args, tc.mentions...)
 			before := g.standings(t)
-			for range 2 { // the second is a redelivery, which could be answered
+			for range 2 { // the second is a redelivery, which could succeed
 				err := ranking.ErrTimeout
 				// a busy machine may leave too little time for the answer
 				for try := 0; errors.Is(err, ranking.ErrTimeout) && try < 10; try++ {
@@ -197,7 +198,7 @@ func TestAdminsAreAskedOnce(t *testing.T) {
 	}
 }
 
-// admins returns one admin of one chat.
+// admins returns a map with one admin of one chat.
 func admins(chat ranking.ExternalChatID, admin command.Person) map[ranking.ExternalChatID][]ladder.UserID {
 	return map[ranking.ExternalChatID][]ladder.UserID{chat: {admin.ID}}
 }

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// greeting is the notice that greets a group.
+// greeting is the notice with which the bot greets a group in these tests.
 type greeting struct{}
 
 var _ = notice.Register[greeting](notice.Kind{Name: "hello", Purpose: notice.Outcome})
@@ -85,8 +85,8 @@ func TestBotAdded(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestStartedAndAdded: if someone adds the bot by its link, /start and the addition arrive in
-// either order, and the bot greets once.
+// TestStartedAndAdded: if someone adds the bot by its link, a /start arrives, too. If the bot
+// handles it before the addition, and they were sent at most a minute apart, the bot greets once.
 func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
@@ -125,7 +125,7 @@ func TestAddedWhereActive(t *testing.T) {
 
 // TestAddedBeforeMove: the addition to a supergroup may arrive before the move of the old group.
 // The move keeps the language of the old group. If the old group was greeted, the move also drops
-// the second greeting, unless that is being sent.
+// the second greeting, unless the bot is already sending it.
 func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -134,8 +134,8 @@ func TestAddedBeforeMove(t *testing.T) {
 		Hellos, AfterStarted int
 	}
 	for name, tc := range map[string]struct {
-		// known means that the old group was greeted, sent that notices of the supergroup are being
-		// sent.
+		// known means that the old group was greeted, and sent means that notices of the supergroup
+		// are being sent.
 		known, sent bool
 		want        outcome
 	}{

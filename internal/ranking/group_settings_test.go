@@ -115,9 +115,9 @@ func TestTypedSetting(t *testing.T) {
 	}
 }
 
-// TestChangeSetting: every value of every setting can be chosen, even in a chat that the bot does
-// not know yet. The message with the buttons shows the new settings, the answer to the press says
-// what changed, and the chat gets no other message.
+// TestChangeSetting: every offered value of a setting can be chosen, and so can known time zones,
+// even in a chat that the bot does not know yet. The message with the buttons shows the new
+// settings, the answer to the press says what changed, and the chat gets no other message.
 func TestChangeSetting(t *testing.T) {
 	t.Parallel()
 	for _, s := range ranking.AllSettings() {
@@ -147,7 +147,8 @@ func TestChangeSetting(t *testing.T) {
 				checkNotice(t, g.answer(t, o.Key, toast),
 					ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
-				// Automatic seasons end in a time zone, so the page asks for it.
+				// Automatic seasons end in a time zone, so when they are turned on, the page asks
+				// for the zone.
 				if s.Name == ranking.SettingSeasons && chosen == 1 {
 					page.Open = ranking.SettingZone
 				}
@@ -207,8 +208,8 @@ func TestSettingRefused(t *testing.T) {
 	}
 }
 
-// TestLanguageChosen: answers to an admin are in the admin's own language. Adding the bot again
-// does not change the chosen language of the group, even if it is the initial one.
+// TestLanguageChosen: the answer to an admin's press is in the language of the admin's app. Adding
+// the bot again does not change the chosen language of the group, even if it is the initial one.
 func TestLanguageChosen(t *testing.T) {
 	t.Parallel()
 	for _, chosen := range []string{"de", "uk"} {

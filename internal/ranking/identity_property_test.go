@@ -49,8 +49,8 @@ func newIdentities() *identities {
 
 func accountOf(p command.Person) string { return fmt.Sprint(p.ID) }
 
-// see shows an account with a username in a group. Unless the person is needed as a player, an
-// unknown person becomes known only by claiming a player.
+// see records that a group has seen an account with a username. Unless the person is needed as a
+// player, an unknown person becomes known only by claiming a player.
 func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed bool) {
 	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
 	claims := g.unclaimed[username]
@@ -84,7 +84,8 @@ func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed b
 	}
 }
 
-// mentioned returns the player meant by a username in a group.
+// mentioned returns the player meant by a username in a group, and adds an unclaimed player if
+// there is none.
 func (m *identities) mentioned(chat ranking.ExternalChatID, username string) string {
 	g, username := m.groups[chat], strings.ToLower(username)
 	if account := g.seen[username]; account != "" {

@@ -92,10 +92,10 @@ const (
 type assignment struct {
 	URL         string
 	Seed        uint64
-	First       int64     // first message number of the range reserved for this instance
+	First       int64     // first of the message ids reserved for this instance
 	Each        int       // requests per client; 0 for any number until stopMessage
 	Amends      bool      // one client amends instead of recording
-	Recorded    int       // approximate number of existing matches
+	Recorded    int       // roughly how many matches exist
 	Redelivered []request // requests left open by another instance, at most one per client
 }
 
@@ -104,7 +104,7 @@ type assignment struct {
 type event struct {
 	Begin *request `json:",omitempty"` // before a request is sent for the first time
 	End   int64    `json:",omitempty"` // message of a handled request
-	Tries int      // attempts that it took
+	Tries int      // attempts that the request took
 	Took  time.Duration
 	Error string `json:",omitempty"`
 }
@@ -120,7 +120,7 @@ type instance struct {
 
 	mu       sync.Mutex
 	out      io.Writer
-	recorded []int64 // messages that recorded a match
+	recorded []int64 // messages of handled reports
 	amended  []ranking.MatchRef
 }
 
@@ -133,7 +133,7 @@ func instanceMain() int {
 	return 0
 }
 
-// runInstance reads the assignment and runs its clients until they are done.
+// runInstance reads the assignment and runs the clients until they are done.
 func runInstance(in io.Reader, out, log io.Writer) error {
 	i := &instance{out: out, stop: make(chan struct{})}
 	input := json.NewDecoder(in)
@@ -233,7 +233,7 @@ func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) req
 			made := i.recorded[random.IntN(n)]
 			o.Match = ranking.MatchRef{Message: made, Key: messageKey(made)}
 		}
-	case 2: // a match amended before
+	case 2: // a match that an earlier request has named by number
 		if n := len(i.amended); n > 0 {
 			o.Match = i.amended[random.IntN(n)]
 		}
@@ -244,7 +244,7 @@ func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) req
 	return o
 }
 
-// execute repeats the request until the database has handled it.
+// execute sends the request, and repeats it as long as the database is unavailable or too slow.
 func (i *instance) execute(ctx context.Context, o request) error {
 	started := time.Now()
 	for tries := 1; ; tries++ {

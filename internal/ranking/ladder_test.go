@@ -63,7 +63,7 @@ func TestLaddersOfANewGroup(t *testing.T) {
 
 // TestRenameLadder: if the first words name a ladder, that ladder is renamed to the rest. Otherwise
 // the words are a new name for the only ladder; a name of several words needs a confirmation. In a
-// group with several ladders they are refused.
+// group with several ladders, such a command is refused.
 func TestRenameLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

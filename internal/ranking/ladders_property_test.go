@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// countChanges makes the database refuse a change of a match that does not increase its number of
-// changes, because amendments rely on that number alone.
+// countChanges makes the database refuse to change a match without counting the change, because
+// amendments rely on the count alone.
 func countChanges(t *testing.T, g *game) {
 	t.Helper()
 	dbtest.Exec(t, g.pool, `
@@ -118,7 +118,7 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 	}
 }
 
-// replaceAny edits the message of a match to name other players, and accepts the offer.
+// replaceAny edits the message of a match to name another player, and accepts the offer.
 func (c *modelGroup) replaceAny(rt *rapid.T) {
 	var all []int
 	for i, m := range c.matches {
@@ -177,7 +177,7 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 			*to = append(*to, c.person(p.who, p.byAccount))
 		}
 	}
-	if m.undone { // its other player could be a person whom the edit shows
+	if m.undone { // the accounts that the edit shows made two of its players one
 		return
 	}
 	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
@@ -235,7 +235,7 @@ func (c *modelGroup) leaveAny(*rapid.T) {
 	}
 }
 
-// ladderNames are the possible names of ladders. Some of them begin with another one.
+// ladderNames are the possible names of ladders. Some of the names begin with another one.
 var ladderNames = []string{"chess", "table tennis", "table", "padel", "Padel doubles"}
 
 // changeLadders has an admin change the ladders of the group.
@@ -258,8 +258,8 @@ func (c *modelGroup) changeLadders(rt *rapid.T) {
 	c.mustChange(change, thread, was)
 }
 
-// mustChange has an admin change a ladder in a topic. was names the ladder to rename; empty means
-// the one that applies there.
+// mustChange has an admin change a ladder in a topic. was names the ladder to rename; if it is
+// empty, the command has only the new name.
 func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was string) {
 	c.place.thread = thread
 	defer c.goHome()

@@ -12,12 +12,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// delayedStore is a store with hooks before each Read and Apply. A hook may wait, and may return an
-// error instead.
+// delayedStore is a store with hooks before each Read and Apply. A hook may wait. If it returns an
+// error, the call returns that error.
 type delayedStore struct {
 	ranking.Store
 	read, apply func(ctx context.Context) error
-	tries       []time.Duration // times of the calls of Apply
+	tries       []time.Duration // when Apply was called, since begun
 	begun       time.Time
 }
 

@@ -37,7 +37,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// amendments returns an operation of each kind that amends a match.
+// amendments has functions that return an undo, a restore or a fix.
 var amendments = map[string]func(ranking.Amendment) ranking.Operation{
 	"undo":    func(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} },
 	"restore": func(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} },
@@ -58,7 +58,7 @@ func (g *game) matchesAndNotices(t *testing.T, notices string) []string {
 }
 
 // TestButtonsOfOtherMatches: a button amends only the match it was made for. If another match has
-// the number by now, a press is refused, and so is a reply.
+// the number by now, pressing the button is refused, and so is a reply about the first match.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -88,8 +88,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	g.has(t, 2, "matches WHERE (number = 1) = (undone_at IS NOT NULL)")
 }
 
-// TestPromptsOfOtherMatches: a button answers only the prompt it was made for, not another one that
-// has got the same id.
+// TestPromptsOfOtherMatches: a button answers only the prompt it was made for, not another one with
+// the same id.
 func TestPromptsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -102,8 +102,8 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		ask func(ranking.Origin) error
-		// keys are the keys of the matches that the prompt is about. If nil, the prompt leads to a
-		// new match, with the key of the message behind the prompt.
+		// keys are what the prompt's tag is a hash of. nil means the key of the message that led to
+		// the prompt.
 		keys    []string
 		options []ranking.PromptOption
 	}{

@@ -11,7 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// memberLeft handles the departure of a person from the club. after is counted from the matches.
+// memberLeft handles the departure of a person from the club. after is counted from the start of
+// the test's clock.
 func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration) {
 	t.Helper()
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
@@ -146,7 +147,7 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 func TestMergedAndLeft(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		leave []string // the standings of players who left
+		leave []string // names in the standings of players who left
 		want  string
 	}{
 		"both": {[]string{"al", "Alice"}, "Bob"}, "the merged one": {[]string{"al"}, "Alice Bob"},

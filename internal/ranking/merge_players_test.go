@@ -96,7 +96,7 @@ func TestMergeBeforeUndo(t *testing.T) {
 	}
 }
 
-// conflictingMerge is a store whose first merge meets a concurrent transaction.
+// conflictingMerge is a store whose first merge conflicts with another transaction.
 type conflictingMerge struct {
 	ranking.Store
 	met atomic.Bool
@@ -127,7 +127,7 @@ func TestMergeConflicts(t *testing.T) {
 }
 
 // TestMergeWithoutMatches: a mentioned player is merged even if an edit has replaced the player in
-// the only match.
+// the player's only match.
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -124,8 +124,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestWeekOfTheGroup: the ranking compares places with those at the beginning of a day in the time
-// zone of the group.
+// TestWeekOfTheGroup: the ranking compares places with those at the beginning of the day a week
+// ago, in the time zone of the group.
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

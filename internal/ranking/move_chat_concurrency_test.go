@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveConcurrently: several instances handle a move at once while others record, join, undo and
-// merge players in both chats.
+// TestMoveConcurrently: two instances handle a move at once, while they also handle reports, joins,
+// undos and merges in both chats.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

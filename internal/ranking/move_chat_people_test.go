@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveAndPeople: if a person was seen in both chats before they became one, the later sighting
-// counts. Unclaimed players stay in the detached group. A person seen there claims the unclaimed
-// player of the remaining group at the next mention.
+// TestMoveAndPeople: if a person was seen in both chats before the chats became one, the later
+// sighting counts. Unclaimed players stay in the detached group. A person seen there claims the
+// unclaimed player of the remaining group at the next mention.
 func TestMoveAndPeople(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -59,8 +59,8 @@ func (u *upgrade) move(t *testing.T) {
 	u.joined()
 }
 
-// joined updates the expected matches after the move: the chat keeps the group that has more of
-// them.
+// joined updates the expected matches after the move: the chat keeps the newer group if that has
+// more of them, and the older one otherwise.
 func (u *upgrade) joined() {
 	if !u.moved && len(u.since) > len(u.before) {
 		u.before = u.since
@@ -197,8 +197,9 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	return notices[ranking.GroupDetached](t, u.game, `chat_id = $1 AND kind = 'group_detached'`, u.chatID(t, u.newer.ID))
 }
 
-// TestDetachedGroup: of two groups with matches, the one with fewer matches is detached. The log
-// says so once, and Verify still checks the detached group.
+// TestDetachedGroup: of two groups with matches, the one with fewer matches is detached, or the
+// newer one if both have equally many. The log says so once, and Verify still checks the detached
+// group.
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -338,7 +339,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 }
 
 // TestLateCommand: after the move, a command from the old id counts in the chat. The chat keeps its
-// title, and the answer is not a reply, because another message may now have that id.
+// title, and the answer is not a reply, because another message may now have the command's id.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

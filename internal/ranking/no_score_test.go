@@ -88,7 +88,7 @@ func TestComplete(t *testing.T) {
 		ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// TestCompleteLast: of two matches without a score, the button adds it to the later one.
+// TestCompleteLast: the button adds the score to the later of two matches without one.
 func TestCompleteLast(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -142,8 +142,8 @@ func TestEditAfterComplete(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }
 
-// TestEditOfWhatIsComplete: after a fix has added the score, an edit of the report that still has
-// no score can only correct the winner.
+// TestEditOfWhatIsComplete: once a match has a score, an edit of its report that gives only the
+// winner leads to an offer only if it names the other winner.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -211,8 +211,8 @@ func TestMissingScoreEdited(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEndedEarly: games of a match that ended early are kept as typed and shown until a member adds
-// a score.
+// TestEndedEarly: the games of a match that ended early are kept as typed. The card shows them
+// until a member adds a score.
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -116,8 +116,7 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
-// TestCame: a person's first command in a group leads to a sighting with Came, unless a later
-// sighting is known. A mention by another person does not.
+// TestCame: the first command that a person sends to a group sets Came in the sighting.
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

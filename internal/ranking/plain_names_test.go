@@ -15,7 +15,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlainNames: a plain name means the player who has it, and adds none. People who are only
+// TestPlainNames: a plain name means the player who has it, and adds no player. People who are only
 // shown by the message are not added either.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
@@ -66,8 +66,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
 }
 
-// TestNamedTeams: a button below the answer to a /teams with plain names shows the split. Another
-// button asks the person who presses it for the score.
+// TestNamedTeams: a /teams with plain names is answered with teams. Its buttons ask the person who
+// presses one for the score of the match.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

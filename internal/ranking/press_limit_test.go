@@ -18,9 +18,9 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return all[0]
 }
 
-// TestPressLimit: a person may press buttons 60 times a minute without changing anything, in all
-// groups together. Further presses are refused, and their keys are not stored. Presses that change
-// something do not count. Without a limit on results, presses have no limit either.
+// TestPressLimit: each person may make 60 presses a minute that change nothing, in all groups
+// together. Further ones are refused, and their keys are not stored, unless an operator retries
+// them. Presses that change something do not count.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -56,7 +56,7 @@ func TestPressLimit(t *testing.T) {
 	must(t, g.Do(t.Context(), undo, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 	pressed(press(&alice, 59), slowDown)
-	// Four of the first presses have left the window; the redelivered one is in it.
+	// Four of the first presses have left the window; the retried one is in it.
 	pressed(press(&alice, 62), unknown)
 
 	g.Service = g.newService(g.store)

@@ -69,8 +69,8 @@ func TestOddsComeTrue(t *testing.T) {
 	})
 }
 
-// TestOddsAboutStrangers: a question about odds or teams adds no players. Its answer marks people
-// who have not played.
+// TestOddsAboutStrangers: a question about odds or teams adds no players. The answer about odds
+// marks people who have not played.
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -114,7 +114,7 @@ func TestOddsAboutStrangers(t *testing.T) {
 }
 
 // TestTeamsToCard: a button below proposed teams replaces them with the next split. Another button
-// starts a report with these teams, by the person who presses.
+// starts a wizard for a match of these teams, which the person who presses it reports.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

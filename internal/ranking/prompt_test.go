@@ -33,7 +33,7 @@ func (g *game) respond(
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
-// ask has Zoe, an admin, undo match 1, which others played, and returns the prompt.
+// ask has Zoe, an admin, try to undo match 1, which others played, and returns the prompt.
 func (g *game) ask(t *testing.T) ranking.PromptRef {
 	t.Helper()
 	g.askBy(t, &zoe)
@@ -110,7 +110,7 @@ func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	return nil
 }
 
-// TestPromptIsAnswered: the bot asks an admin before it undoes a match of other people. The answer
+// TestPromptIsAnswered: if an admin undoes a match of other people, the bot asks first. The answer
 // takes effect once.
 func TestPromptIsAnswered(t *testing.T) {
 	t.Parallel()
@@ -154,9 +154,8 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: a forged or unauthorized answer changes nothing and gets only a toast. The
-// person asked may cancel even without admin rights. An answer about a match that has changed since
-// closes the prompt without an undo.
+// TestPromptRefuses: a forged or unauthorized answer changes nothing and gets only a toast. If the
+// match has changed since the question, an answer replaces the prompt with a refusal.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -212,8 +211,7 @@ func TestPromptRefuses(t *testing.T) {
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: the message of an expired prompt, if known, is edited once, without a
-// notification.
+// TestPromptEndsByItself: when a prompt expires, its message is edited once, if it was delivered.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -223,7 +221,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	must(t, g.Do(asAdmin(t), again, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
 	g.mustEnd(t, "asked already,", false, "open")
-	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // it may never arrive
+	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // a prompt that old may never arrive
 	delivered := g.ask(t)
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered.ID)
 	must(t, g.fire(t.Context(), g.Service))
@@ -364,7 +362,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 		case "answered":
 			want[0] = 1
 		case "expired":
-			want = [...]int{0, 0, 2, 0} // the id of its message is not known
+			want = [...]int{0, 0, 2, 0} // no edit, because the prompt was not delivered
 		}
 		if got := [...]int{undone, pages, tooLate, timers}; got != want || !timed && end == "expired" {
 			t.Fatalf("round %d: %s; undone, edits, toasts and timers are %v, want %v", round, end, got, want)

@@ -20,7 +20,7 @@ import (
 
 // model is the expected state of a few people and their groups.
 type model struct {
-	sent int // number of commands sent
+	sent int // how many commands were sent
 	*game
 	t          *testing.T
 	rt         *rapid.T
@@ -112,10 +112,11 @@ type modelMatch struct {
 	rules      ladder.RatingRules
 	undone     bool
 	undoneBy   int       // the person who undid it; meaningless if merged
-	undoneAt   time.Time // when its command was sent
+	undoneAt   time.Time // when the undo was sent
 	merged     bool      // undone by a merge
 	samePerson bool      // two of its players became one
-	// turned means that the card shows side B first, because it won or, after a draw, won last.
+	// turned means that the card shows side B first, because side B won, or had won before the
+	// score was fixed to a draw.
 	turned bool
 }
 
@@ -195,7 +196,7 @@ func (c *modelGroup) merge(from, into *entity) {
 
 func (m *modelMatch) players() []*entity { return slices.Concat(m.sides[0], m.sides[1]) }
 
-// mentioned returns the entity meant by a username.
+// mentioned returns the entity meant by a username, and adds an unclaimed one if there is none.
 func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
 		return e
@@ -227,12 +228,12 @@ func (c *modelGroup) command(sender command.Person, send func(ranking.Origin) er
 	return c.answer(c.t, o.Key, "reply_to = 7")
 }
 
-// send sends a command. If its first words name a ladder, it first checks how the rest is
-// understood.
+// send sends a command. If the first words name a ladder, send first checks that the service finds
+// that ladder and the rest of the words.
 func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	if l := c.place.named; l != nil {
 		first := o
-		first.Key, first.Message, first.Retried = "words of "+o.Key, "", true // counts for no limit
+		first.Key, first.Message, first.Retried = "words of "+o.Key, "", true // so no limit applies
 		if a := c.asked(c.t, first); a.Ladder.ID != ladder.ID(l.id) || a.Origin.Said.Ladder != c.place.words() ||
 			a.Origin.Said.Args != "and more" {
 			c.rt.Fatalf("command %d says %+v in ladder %d, want that it names ladder %d",
@@ -366,7 +367,7 @@ func (s *model) entityOf(who int, byAccount bool) *entity {
 	return s.mentioned(who)
 }
 
-// refusal returns why a result is refused. The refusal has no code if the result is recorded.
+// refusal returns why a result is refused, or the zero Refusal if it is recorded.
 func (l *modelLadder) refusal(a, b int, even bool) ranking.Refusal {
 	switch {
 	case l.archived:
@@ -518,7 +519,7 @@ func (c *modelGroup) lastUndoneBy(who int) (number int) {
 }
 
 // lastOf returns the number of a person's last match that counts, or 0 if there is none or it was
-// played before since. A match that the person only reported is considered only if it was not
+// played before since. A match that the person reported without playing in it is ignored if it was
 // played before since.
 func (c *modelGroup) lastOf(who int, since time.Time) int {
 	last, e := 0, c.known[who]

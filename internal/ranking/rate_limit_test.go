@@ -161,7 +161,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 
 // TestBacklogIsNotLimited: the limits apply to the times at which commands were sent, so commands
 // that arrive together after an outage are all handled. Here, 25 questions are a minute apart, and
-// 70 results two seconds.
+// 70 results are two seconds apart.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -185,7 +185,8 @@ func (g *game) notRecorded(t *testing.T, where string) []ranking.NotRecorded {
 
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
-// TestResultLimit: of the results of one minute, 60 are recorded. One notice lists the rest.
+// TestResultLimit: the first 60 of a sender's results in one minute are recorded. One notice lists
+// the others, unless it is already being sent.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -234,8 +235,8 @@ func TestResultLimit(t *testing.T) {
 	g.has(t, 63, "matches")
 }
 
-// TestRejectedUndoNamesItsMatch: if a message has several matches, a rejected undo in reply to it
-// names the only one that counts.
+// TestRejectedUndoNamesItsMatch: if only one match of a message counts, the notice about a rejected
+// undo in reply to the message names that match.
 func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -49,8 +49,8 @@ func TestRecordMatch(t *testing.T) {
 	equal(t, "standings", want, got)
 }
 
-// TestPast: the card of a match that was played on another day says so. The card of another match
-// in the same message does not.
+// TestPast: the card of a match that was played on an earlier day has a remark about that. Other
+// cards of the same message do not.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -67,10 +67,10 @@ func TestWhoMayRestore(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
 		sender *command.Person
-		number int // 0 for the match that the sender undid last
+		number int // 0 if the command names no match
 		after  time.Duration
 		admin  bool
-		want   ranking.Refusal // without a code if allowed
+		want   ranking.Refusal // zero if the restore is allowed
 	}{
 		"who undid it":                  {&bob, 2, 0, false, ranking.Refusal{}},
 		"who undid it, just in time":    {&bob, 2, day, false, ranking.Refusal{}},
@@ -123,7 +123,8 @@ func TestWhoMayRestore(t *testing.T) {
 	}
 }
 
-// TestLastUndone: a restore without a number means the match that its sender undid last.
+// TestLastUndone: a restore that names no match means the one that the sender undid last. In a
+// reply to a card, it means the match on the card.
 func TestLastUndone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -145,8 +146,8 @@ func TestLastUndone(t *testing.T) {
 }
 
 // TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, no matter
-// whether the merge or a member undid it. Another match that an anonymous admin undid can be
-// restored.
+// whether the player, an anonymous admin or the merge undid it. Another match that an anonymous
+// admin undid can be restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -173,8 +174,8 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: a press whose change count differs from the count of the match gets only a
-// toast and changes nothing.
+// TestStalePresses: if the count of changes in a button differs from the match's, a press gets only
+// a toast and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -217,8 +218,8 @@ func TestStalePresses(t *testing.T) {
 	g.has(t, 1, "matches WHERE number = 3 AND undone_at IS NOT NULL AND changes = 3")
 }
 
-// TestTwoPressesAtOnce: of two concurrent presses of one button on two instances, one takes effect
-// and the other gets a toast.
+// TestTwoPressesAtOnce: of two concurrent presses of one button on two instances, one takes effect,
+// and the other is refused with a toast.
 func TestTwoPressesAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -261,8 +262,8 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	g.has(t, 1, fmt.Sprintf("matches WHERE number = 1 AND changes = %d AND undone_at IS NULL", rounds))
 }
 
-// TestTooFarBack: an amendment that would replay too many matches is refused. The refusal says how
-// many.
+// TestTooFarBack: an amendment that would replay too many matches is refused, and the refusal says
+// how many.
 func TestTooFarBack(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

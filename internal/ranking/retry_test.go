@@ -17,7 +17,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// conflictingStore is a store whose first Applies fail with ErrConflict.
+// conflictingStore is a store whose first calls of Apply fail with ErrConflict.
 type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
@@ -54,8 +54,8 @@ func (l conflictingLock) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.store.apply(ctx, c, true, l.Locked.Apply)
 }
 
-// conflicting returns a store on which the given number of Applies conflict first. Each Apply calls
-// log.
+// conflicting returns a store whose first calls of Apply conflict. times says how many. Each call
+// of Apply calls log.
 func conflicting(store ranking.Store, times int64, log func(exclusive bool)) conflictingStore {
 	s := conflictingStore{Store: store, left: new(atomic.Int64), log: log}
 	s.left.Store(times)

@@ -40,8 +40,8 @@ func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
 	return asked
 }
 
-// pressSeason presses the button of a question. at has the seconds of the question and of the
-// press. pressSeason returns the answer that meets the SQL condition.
+// pressSeason presses the button of a question, and returns the answer that meets the SQL
+// condition. at has the seconds of the question and of the press.
 func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, condition string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, at[1])
@@ -65,7 +65,7 @@ func (g *game) mustHaveSeasons(t *testing.T, what string, want ...string) {
 	equal(t, what, want, g.seasons(t))
 }
 
-// told returns the seasons about whose end a message waits, such as "season:1".
+// told returns the seasons for which a message about the end is waiting, such as "season:1".
 func (g *game) told(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
@@ -93,7 +93,7 @@ func TestSeasons(t *testing.T) {
 		"1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
 	g.verifyClean(t)
 
-	// Only admins change matches of past seasons.
+	// Only admins may change matches of past seasons.
 	o := g.at(&alice, 80)
 	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
@@ -162,8 +162,8 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: the message about a new season lists the results that were reported
-// while the question was open. They count in the season that ended.
+// TestResultsBeforeThePress: the message about a new season lists the results that were recorded
+// while the question was open and still count. They count in the season that ended.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -183,14 +183,14 @@ func TestResultsBeforeThePress(t *testing.T) {
 }
 
 // TestOldSeasonButton: after a restore from a backup, a new season may get the id of a lost one.
-// The buttons of the lost season then do nothing.
+// The buttons of the lost season are then refused.
 func TestOldSeasonButton(t *testing.T) {
 	t.Parallel()
 	old := make(map[ranking.MatchTag]string)
 	for _, history := range []struct {
 		name string
-		// first and second are the times of the ladder's first match and of its second season, 0
-		// for never.
+		// first and second are when the ladder's first match was sent and when its second season
+		// began, in seconds. second is 0 if there was only one season.
 		first, second int
 	}{{"a season", 10, 12}, {"a season that starts later", 10, 13}, {"a ladder with another match", 11, 13},
 		{"the first season", 10, 0}} {
@@ -353,7 +353,7 @@ func (g *game) reportAt(t *testing.T, at string) {
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 }
 
-// mustEndAt checks when the seasons end, and which of them have a timer for it.
+// mustEndAt checks when the seasons end, and which of them have a timer for their end.
 func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
@@ -365,8 +365,9 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	equal(t, what, want, got)
 }
 
-// TestAutomaticSeasons: a season ends with its month. The first result after that starts the next
-// one, and the timer notifies the group. Late results still count in their own season.
+// TestAutomaticSeasons: a season ends with its month. The first message after that starts the next
+// one, and the timer notifies the group. Late results still count in their own season. A season
+// without matches gets a later end.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -414,8 +415,8 @@ func TestAutomaticSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAutomaticSeasonsAndAdmins: an admin may end an automatic season early. Of several instances,
-// one ends the next season when its timer is due.
+// TestAutomaticSeasonsAndAdmins: an admin may end an automatic season early. A season that is due
+// ends once, even if several instances fire its timer.
 func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -457,8 +458,9 @@ func TestSettingAfterTheEnd(t *testing.T) {
 		"3 2025-10-01T00:00:00Z waits")
 }
 
-// TestSeasonsEndInTheirZone: a season ends with the month in the group's time zone, despite clock
-// changes, a leap day and a skipped day.
+// TestSeasonsEndInTheirZone: an automatic season ends with the month or quarter in the group's time
+// zone, or with the next one if less than two days are left. Clock changes, a leap day and a
+// skipped day do not matter.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -487,8 +489,8 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfSeason: a change of zone moves the end of the current season to the same day
-// there, unless that day has already begun there or the season is already due to end.
+// TestZoneMovesEndOfSeason: a change of zone moves the end of the current season to the beginning
+// of the same day there, unless that day has already begun there or the season has ended.
 func TestZoneMovesEndOfSeason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ at, zone, moved, next string }{

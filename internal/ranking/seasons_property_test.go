@@ -78,7 +78,7 @@ type modelSeason struct {
 	name         string
 	starts, ends time.Time // as in ranking.Season
 	waits        bool      // a timer for its end is waiting
-	placeMatches int       // once it is over
+	placeMatches int       // once it is over: the matches needed for a place
 	halfway      bool      // once it is over: the next one began halfway
 	entries      map[*entity]entry
 }
@@ -163,7 +163,7 @@ func (s *modelSeason) inOrder() []*entity {
 	return all
 }
 
-// playedIn returns the players with a match in a season.
+// playedIn returns the players with a match that counts in a season.
 func (c *modelGroup) playedIn(s *modelSeason) map[*entity]bool {
 	played := make(map[*entity]bool)
 	for _, m := range c.matches {

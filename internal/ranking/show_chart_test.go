@@ -23,8 +23,8 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest stored chart that meets the SQL condition which. Its names are not
-// filled in.
+// storedChart returns the newest stored chart that meets which, an SQL condition. Its players have
+// ids and no names.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
@@ -49,7 +49,7 @@ func TestShowChart(t *testing.T) {
 		return o.Key
 	}
 	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true, Unplaced: true})
-	for range 5 { // the number of matches needed for a place
+	for range 5 { // enough matches for a place
 		g.record(t, &alice, alice, bob, 3, 1)
 		g.record(t, &alice, carol, zoe, 3, 1)
 	}
@@ -105,8 +105,9 @@ func TestPostChart(t *testing.T) {
 	}
 }
 
-// TestRatingsOfAPeriod: if none of its players played in the period, a chart shows the next longer
-// period in which one of them did. The line of a player whose matches are all older is level.
+// TestRatingsOfAPeriod: if none of a chart's players played in its period, the chart shows the next
+// longer period in which one of them did. The line of a player whose matches are all older is
+// level.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -20,7 +20,8 @@ func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *command.Pers
 	return g.notice(t, o.Key)
 }
 
-// standingIn returns the standing in an answer, without its matches and what follows from them.
+// standingIn returns the standing in an answer, without the fields about single matches and
+// opponents.
 func standingIn(t *testing.T, n ranking.Notice) stats.PlayerStanding {
 	t.Helper()
 	s, ok := n.(stats.PlayerStanding)

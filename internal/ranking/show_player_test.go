@@ -11,8 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestShowTop: the answer has the requested number of places, and the sender's own row below them
-// if it is not among them.
+// TestShowTop: the answer has the requested number of rows, or all if there are fewer. If the
+// sender's own row is not among them, it follows below.
 func TestShowTop(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

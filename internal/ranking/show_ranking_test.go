@@ -60,7 +60,7 @@ func TestShowRanking(t *testing.T) {
 }
 
 // TestPlacesBegin: until three players have enough matches for a place, there is one list by
-// rating, without places. A change of how many matches a place requires applies at once.
+// rating, without places. A change of how many matches a place takes applies at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -133,7 +133,8 @@ func crowdRow(i int) stats.Row {
 	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 5}
 }
 
-// TestRankingOfMany: below the first page is the asker's own row, unless it is on the page.
+// TestRankingOfMany: below the first page is the asker's own row, unless the row is on the page or
+// the asker has none.
 func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

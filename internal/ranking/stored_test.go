@@ -14,7 +14,7 @@ const (
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
 )
 
-// SQL conditions that select ladders. $1 is the id of the ladder, or of its chat at Telegram.
+// SQL conditions that select ladders. $1 is the id of the ladder, or Telegram's id of its chat.
 const (
 	ladderWithID = "l.id = $1"
 	laddersOf    = "ch.telegram_chat_id = $1"
@@ -26,7 +26,7 @@ const (
 	goingOnIn    = laddersOf + " AND n.id = l.season_id"
 )
 
-// standingTable returns the stored standings in the current season of a chat's ladder. who is
+// standingTable returns the stored standings in the current seasons of a chat's ladders. who is
 // byName or byIdentity.
 func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) plainladder.Standings {
 	t.Helper()
@@ -46,7 +46,7 @@ func (g *game) storedStandings(t *testing.T, seasons string, id int64, who strin
 	return all
 }
 
-// currentHistory returns the current history entries of the current season of a chat's ladder,
+// currentHistory returns the current history entries of the current seasons of a chat's ladders,
 // ordered by match number, side A first. who is byName or byIdentity.
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
 	t.Helper()

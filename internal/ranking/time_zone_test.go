@@ -22,7 +22,7 @@ func TestFindTimeZone(t *testing.T) {
 		"america/port-au-prince": "America/Port-au-Prince", "antarctica/mcmurdo": "Antarctica/McMurdo", "africa/dar es salaam": "Africa/Dar_es_Salaam",
 		"utc": "UTC", "gmt": "GMT", "etc/gmt+3": "Etc/GMT+3", "us/eastern": "US/Eastern", "Europe/Kiev": "Europe/Kiev",
 		"Berlin": "Europe/Berlin", "new york": "America/New_York", "argentina/salta": "America/Argentina/Salta",
-		"gmt+3": "", "istanbul": "", "eastern": "", // ambiguous: Etc/GMT+3, and two zones each
+		"gmt+3": "", "istanbul": "", "eastern": "", // Etc/GMT+3 is behind UTC; the others each end two names
 		"": "", "Local": "", "local": "", "Europe": "", "Europe/": "", "Europe/Berlin\nUTC": "", "Europe/Berlin UTC": "", "CEST": "", "+03:00": "",
 		"Factory": "", "localtime": "", "posixrules": "", "right/UTC": "", "../Europe/Berlin": "", "/etc/localtime": "", "Europe/../UTC": "", `Europe\Berlin`: "",
 	} {
@@ -32,8 +32,8 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: each zone in the archive can be chosen and found. The archive has all zones of
-// Go's archive except Factory, which is not a place.
+// TestTimeZones: each zone in the archive can be chosen and found. The archive has every zone in
+// Go's own archive, except Factory, which is not a place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()

@@ -79,9 +79,9 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 	equal(t, what, want, g.ratings(t))
 }
 
-// TestAbsentInAllLadders: a person who leaves the group is absent from all its ladders, even from
-// one that the person enters later without playing. A later match in any ladder, or /join, brings
-// the player back to all of them.
+// TestAbsentInAllLadders: a person who leaves the group is absent from all ladders of the group,
+// even from one that the person enters later through an older match. A later match in any ladder,
+// or /join, brings the player back to all of them.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -174,8 +174,7 @@ func TestUnboundTopic(t *testing.T) {
 	checkNotice(t, g.answer(t, o.Key, "reply_to = 7"), ranking.Refusal{Code: ranking.NoSuchLadder, Name: "none"})
 }
 
-// archivingStore is a store that calls the function before once, between the read and the first
-// write of a command.
+// archivingStore is a store with a hook between the read and the first write of a command.
 type archivingStore struct {
 	*pgranking.Store
 	first  sync.Once
@@ -282,8 +281,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have does
-// nothing. The ladder may belong to a group that was detached from the chat.
+// TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have is refused,
+// unless it is about a match. The ladder may belong to a group that was detached from the chat.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -320,7 +319,7 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// TestButtonsOfTheOnlyLadder: a button that was made while the group had one ladder stays about
+// TestButtonsOfTheOnlyLadder: a button that was made while the group had one ladder still refers to
 // that ladder, even if another one applies there by now.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()

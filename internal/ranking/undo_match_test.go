@@ -34,7 +34,7 @@ func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operatio
 }
 
 // undo has a person undo a match and returns the last answer. If the bot asks first, the person
-// confirms.
+// confirms, or Zoe for an anonymous admin.
 func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	return g.undoAs(t.Context(), t, sender, b)
@@ -162,7 +162,7 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return dbtest.Values[T](t, g.pool, sql, args...)
 }
 
-// TestWhoMayAmend covers a fix and an undo by several people at different times. Alice and Bob have
+// TestWhoMayAmend covers fixes and undos by different people at different times. Alice and Bob have
 // played the match, and Carol has reported it.
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
@@ -247,7 +247,7 @@ func TestWhichMatch(t *testing.T) {
 		sender *command.Person
 		ref    ranking.MatchRef
 		after  time.Duration
-		want   int // number of the undone match
+		want   int // number of the undone match, 0 if refused
 		refuse ranking.Refusal
 	}{
 		"by number":                 {&alice, ranking.MatchRef{Number: 1}, 0, 1, ranking.Refusal{}},
@@ -319,7 +319,7 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), question)
 	id := g.newestPrompt(t)
 	question.Prompt = id.ID
-	checkNotice(t, undo(), question) // typed again, the question is repeated
+	checkNotice(t, undo(), question) // if it is typed again, the bot repeats the question
 	checkNotice(t, undo(), question)
 	answer := answerBy(id, ranking.Choice(0))
 	pressed := func(who *command.Person) ranking.Origin {
@@ -336,7 +336,7 @@ func TestBareUndoTwice(t *testing.T) {
 }
 
 // TestBareUndoOfAnOldMatch: after an undo, a second /undo without arguments is refused if the
-// sender may no longer undo the previous match.
+// sender may not undo the previous match.
 func TestBareUndoOfAnOldMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -415,7 +415,8 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 }
 
-// TestUndoOneOfSeveral: an undo in reply to a message with several matches asks which one is meant.
+// TestUndoOneOfSeveral: an undo in reply to a message with several matches that count leads to the
+// question which one is meant.
 func TestUndoOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

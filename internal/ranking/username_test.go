@@ -10,7 +10,8 @@ import (
 )
 
 // TestUsernamesMeanCurrentOwner: usernames that a report shows are stored before its mentions are
-// resolved, so a username that the sender gave up means its new owner from the first report on.
+// resolved, so a username that a person gave up no longer means that person, even in the report
+// that shows the change.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := command.Person{ID: 2, Username: "robert", Name: "Bob"}

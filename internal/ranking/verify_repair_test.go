@@ -83,8 +83,8 @@ func (g *game) mustRepairNothing(t *testing.T, want error) {
 	equal(t, "something was changed", before, g.contents(t))
 }
 
-// mustAppend checks that a repair removed no history entry, and that the new ones have the reason
-// "repair".
+// mustAppend checks that a repair kept all history entries, except for marking some as superseded,
+// and that the new ones have the reason "repair".
 func mustAppend(t *testing.T, before, after []entryRow) {
 	t.Helper()
 	if len(after) < len(before) {

@@ -75,7 +75,7 @@ func TestVerifyAndRepair(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsFound: each of these problems is caused by some corruption.
+// TestEveryProblemIsFound: some corruption causes each of these problems.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{

@@ -94,8 +94,8 @@ func TestWizard(t *testing.T) {
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
-// TestWizardPages: a newcomer is offered all members, page by page. If there is no one to offer, no
-// wizard starts.
+// TestWizardPages: a person who has never played is offered all players, page by page. No wizard
+// starts for an anonymous admin, or if there is no one to offer.
 func TestWizardPages(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
