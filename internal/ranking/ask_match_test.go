@@ -270,8 +270,8 @@ func TestAnotherGame(t *testing.T) {
 	g.mustEnd(t, "answered", false, "cancelled", "answered")
 }
 
-// TestReportsAtOnce: if both players report one game at once, on two instances, the bot asks about
-// the second report.
+// TestReportsAtOnce: if both players report one game at once, on two instances, the bot records one
+// report and asks about the other.
 func TestReportsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -289,8 +289,7 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNearUsernames: the bot asks about a new username that is close to a known one before it adds
-// a player.
+// TestNearUsernames: the bot asks before it adds a player whose username is close to a known one.
 func TestNearUsernames(t *testing.T) {
 	t.Parallel()
 	for username, asked := range map[string]bool{
@@ -474,7 +473,7 @@ func TestSlipInALine(t *testing.T) {
 }
 
 // TestGhosts: a player who is known only from mentions disappears when the player's only match is
-// undone, and comes back when it is restored.
+// undone, and comes back when the match is restored.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

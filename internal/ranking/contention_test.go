@@ -336,7 +336,7 @@ func (t contentionCheck) checkMatches(l *answerLog) {
 	}
 }
 
-// checkTable compares the stored standings with those calculated from the matches that count.
+// checkTable compares the stored standings with a calculation from the matches that count.
 func (t contentionCheck) checkTable(l *answerLog) {
 	t.Helper()
 	var bouts []plainladder.Match

@@ -365,7 +365,7 @@ var corruptions = map[string]corruption{
 			"wrong_entry 7 Bob: 1486 → 1487 (K 64, best 1502, streak -1, longest 1 before) | 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before)",
 		},
 	},
-	"a provisional K": { // only Zoe had played fewer than two counting matches
+	"a provisional K": { // only Zoe had played fewer than two matches that count
 		sql: []string{"UPDATE matches SET provisional_k_factor = 320, provisional_matches = 2 WHERE id = match(6)"},
 		want: []string{
 			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1662 (K 320, best 1501, streak 0, longest 0 before)",

@@ -151,7 +151,7 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
 	for name, tc := range map[string]struct {
-		edit []command.Match // its results; before, they were against Carol, Alice (asked about) and Zoe
+		edit []command.Match // the results now; before, they were against Carol, Alice (asked about) and Zoe
 		want []string        // recorded by the edit
 	}{
 		"another score of the open one": {[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},

@@ -15,7 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// editOf returns the origin of the nth edit of a message.
+// editOf returns the origin of an edit of a message, sent n seconds after the start of the test's
+// clock.
 func editOf(sender *command.Person, message string, n int) ranking.Origin {
 	o := from(sender, fmt.Sprintf("e%s:%d", strings.TrimPrefix(message, "m"), n))
 	o.Message, o.Trigger, o.SentAt = message, ranking.ByEdit, o.SentAt.Add(time.Duration(n)*time.Second)

@@ -104,8 +104,8 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 	}
 }
 
-// TestEditStartsNoWizard: an edit of a recorded report to an empty /match, with or without a
-// ladder, gets no answer and no question.
+// TestEditStartsNoWizard: an edit that turns a recorded report into an empty /match, with or
+// without a ladder, gets no answer and starts no wizard.
 func TestEditStartsNoWizard(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "padel"} {
@@ -128,7 +128,7 @@ func TestEditStartsNoWizard(t *testing.T) {
 	}
 }
 
-// countingAdmins knows the admins of chats and counts the lookups of each user.
+// countingAdmins knows the admins of chats and counts the lookups by chat and user.
 type countingAdmins struct {
 	of    map[ranking.ExternalChatID][]ladder.UserID
 	err   error
@@ -213,8 +213,8 @@ func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Sna
 	return s.Store.Read(ctx, q)
 }
 
-// TestBystanderOfStalledWizard: until the bot knows whom a wizard asks, a reply to it need not be
-// an answer. If the bot cannot find out in time, it does not tell the sender to try again.
+// TestBystanderOfStalledWizard: until the bot knows whom a wizard asks, a reply to the wizard need
+// not be an answer. If the bot cannot find out in time, it does not tell the sender to try again.
 func TestBystanderOfStalledWizard(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

@@ -86,7 +86,8 @@ func TestBotAdded(t *testing.T) {
 }
 
 // TestStartedAndAdded: if someone adds the bot by its link, a /start arrives, too. If the bot
-// handles it before the addition, and they were sent at most a minute apart, the bot greets once.
+// handles it before the addition, and the two were sent at most a minute apart, the bot greets
+// once.
 func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
@@ -98,8 +99,8 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: if the bot is added to a group in which it already is, the group was
-// upgraded to a supergroup, and the bot does not greet again.
+// TestAddedWhereActive: if an update says that the bot was added to a group in which it already is,
+// the group has become a supergroup, and the bot does not greet it again.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}

@@ -198,9 +198,9 @@ func other(m playedMatch, player string) string {
 	return m.A
 }
 
-// TestSameUsernameInAllOrders: if two people have the same username in two groups, one after the
-// other, and both groups have mentioned it, each group tells its people apart. The order of the
-// steps does not matter.
+// TestSameUsernameInAllOrders: if one username belongs to different people in two groups, and both
+// groups have mentioned the username, each group tells its people apart, no matter in which order
+// all this happened.
 func TestSameUsernameInAllOrders(t *testing.T) {
 	t.Parallel()
 	bobby, zoeAsBob := bob, zoe

@@ -228,7 +228,7 @@ func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) req
 	defer i.mu.Unlock()
 	switch random.IntN(6) {
 	case 0: // the sender's last match
-	case 1: // a match by the command that recorded it
+	case 1: // a match, by the message that reported it
 		if n := len(i.recorded); n > 0 {
 			made := i.recorded[random.IntN(n)]
 			o.Match = ranking.MatchRef{Message: made, Key: messageKey(made)}

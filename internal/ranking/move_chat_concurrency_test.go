@@ -76,8 +76,8 @@ func TestMoveConcurrently(t *testing.T) {
 	g.has(t, moveRounds, `chats`)
 }
 
-// TestButtonsAfterMove: buttons of cards from before the move still undo the match of their card,
-// unless its group was detached.
+// TestButtonsAfterMove: buttons of cards from before the move still undo the match on the card,
+// unless the match's group was detached.
 func TestButtonsAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

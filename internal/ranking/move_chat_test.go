@@ -369,7 +369,7 @@ func TestLateCommand(t *testing.T) {
 		},
 	} {
 		must(t, command(u.from(u.older, alice)))
-		if name == "match_undone" { // its last notice is otherwise the edit of the card
+		if name == "match_undone" { // otherwise the last notice is the edit of the card
 			g.exec(t, `DELETE FROM outbox WHERE action = 'edit'`)
 		}
 		if got, want := last(), (row{name, 0, 0}); got != want {

@@ -143,7 +143,7 @@ func TestEditAfterComplete(t *testing.T) {
 }
 
 // TestEditOfWhatIsComplete: once a match has a score, an edit of its report that gives only the
-// winner leads to an offer only if it names the other winner.
+// winner leads to an offer only if the winner is another one.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -229,7 +229,7 @@ func (c *modelGroup) command(sender command.Person, send func(ranking.Origin) er
 }
 
 // send sends a command. If the first words name a ladder, send first checks that the service finds
-// that ladder and the rest of the words.
+// the ladder and keeps the other words.
 func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	if l := c.place.named; l != nil {
 		first := o
@@ -451,7 +451,8 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 // undoWindow is how long players may amend a match, and how long an undo can be reverted.
 const undoWindow = 24 * time.Hour
 
-// restoreAny has an admin or another person restore any match, undone or not.
+// restoreAny has an admin or another person restore any match, undone or not, or the one that the
+// person undid last.
 func (c *modelGroup) restoreAny(rt *rapid.T) {
 	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the last one that the sender undid
 	for i, m := range c.matches {

@@ -71,8 +71,8 @@ func (g *game) told(t *testing.T) []string {
 	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
 }
 
-// TestSeasons: a season starts from scratch. A match counts in the season in which its message was
-// sent, even if the message arrives later.
+// TestSeasons: by default, a season starts from scratch. A match counts in the season in which its
+// message was sent, even if the message arrives later.
 func TestSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -240,7 +240,7 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 }
 
 // TestHalfway: under the halfway rule, players start a season halfway between their rating and the
-// start rating. A late result in the previous season does not change that.
+// start rating. A later correction in the previous season does not change the ratings at the start.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -319,7 +319,7 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), question)
 	id := g.newestPrompt(t)
 	question.Prompt = id.ID
-	checkNotice(t, undo(), question) // if it is typed again, the bot repeats the question
+	checkNotice(t, undo(), question) // when /undo is typed again, the bot repeats the question
 	checkNotice(t, undo(), question)
 	answer := answerBy(id, ranking.Choice(0))
 	pressed := func(who *command.Person) ranking.Origin {
@@ -415,8 +415,8 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 }
 
-// TestUndoOneOfSeveral: an undo in reply to a message with several matches that count leads to the
-// question which one is meant.
+// TestUndoOneOfSeveral: an undo in reply to a message with several matches that count makes the bot
+// ask which one is meant.
 func TestUndoOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

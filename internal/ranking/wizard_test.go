@@ -119,8 +119,8 @@ func TestWizardPages(t *testing.T) {
 		"WHERE m.number = 11 AND p.username = 'guest_9'")
 }
 
-// TestWizardInReply: if the opponent is known, as in a reply, the wizard asks only for the score.
-// The opponent need not be a player yet.
+// TestWizardInReply: if the command replies to a message, the opponent is the author of that
+// message, who need not be a player yet.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -207,9 +207,8 @@ func TestWizardTyped(t *testing.T) {
 }
 
 // TestWizardScores: the wizard offers three wins, the clearest first, and the same scores as
-// losses, the clearest last. It prefers the scores that the two players have most often, then the
-// group's most frequent scores, then common ones. The button for other scores shows three more wins
-// and losses.
+// losses, the clearest last. It prefers the scores that the two players have had most often, then
+// the usual ones in the group, then common ones. The button for other scores adds as many again.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
