@@ -8,8 +8,8 @@ import (
 	"elobot/internal/release"
 )
 
-// About identifies the bot, its release, its edition of the time zone data, and the address of its
-// source. A field other than Bot is empty if unknown.
+// About names the bot, its release, its edition of the time zone data, and the address of its
+// source code. Any field except Bot is empty if unknown.
 type About struct {
 	Bot       string `json:"bot"` // username
 	Release   string `json:"release,omitempty"`

@@ -9,8 +9,9 @@ import (
 )
 
 // translations returns additional command names in the languages of the catalogs, mapped to the
-// names or aliases that they stand for. Menus do not contain them. The correction of misspelled
-// commands ignores them, so that the bot does not answer the commands of other bots more often.
+// names or aliases that they stand for, or to namePlayers. Menus do not contain them. The
+// correction of misspelled commands ignores them, because it would otherwise answer more commands
+// that are meant for other bots.
 func translations() map[string]string {
 	makeTranslations.Do(func() {
 		allTranslations = make(map[string]string)
@@ -35,8 +36,9 @@ var (
 // namePlayers is the name of a command that stands for /ranking all.
 const namePlayers = "players"
 
-// command returns the command of a message, under its English name. ok is false if the message has
-// no command, or an unknown one with letters beyond a to z.
+// command returns the command of a message, under its English name if the bot knows it. ok is false
+// if the message has no command, if its command is for another bot, or if the bot does not know the
+// command and its name has letters beyond a to z.
 func (m *message) command(entities []command.Entity, self string) (c command.Command, ok bool) {
 	c, ok = command.Parse(m.Text, entities, self)
 	name, isTranslated := translations()[c.Name]

@@ -34,8 +34,9 @@ func (s *Sender) WithViews(v Views) *Sender {
 	return s
 }
 
-// viewTimeout limits reading the content of a message, including the wait for other charts to be
-// drawn. Meanwhile the message occupies a send slot that other chats may need.
+// viewTimeout limits how long it may take to read the content of a message, including, for a chart,
+// the wait for other charts to be drawn. Meanwhile the message occupies a send slot that other
+// chats may need.
 const viewTimeout = 2 * time.Second
 
 // readView reads the content of a message. A failed read does not count as an attempt to send.
@@ -63,7 +64,8 @@ func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	return out
 }
 
-// fingerprint returns a hash of the rendered content of a message.
+// fingerprint returns a hash of what a message shows: its text or table, and the link in its web
+// button, if it has one. Other buttons do not count.
 func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	content := "text " + out.html
 	if s.isTable(m, out) {
@@ -76,8 +78,8 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	return "s" + hex.EncodeToString(sum[:8])
 }
 
-// endBoard finishes the message of a board that was turned off or moved. It edits the message to
-// say when it was last correct, and unpins it.
+// endBoard finishes the message of a board that was turned off or moved. If the message exists,
+// endBoard edits it to say when the board was last correct, and unpins it.
 func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) (outbox.Receipt, error) {
 	id := m.Target
 	if id == 0 {
@@ -130,7 +132,7 @@ func harmless(err error) *outbox.Failure {
 var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})
 
 // boardButtons returns the button that lists the players who do not fit on the board, and the
-// button that opens the web board.
+// button that opens the web board. A board that is off has no buttons.
 func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	if !b.On {
 		return nil

@@ -22,9 +22,11 @@ import (
 // so that the check is due at each update.
 const lookEvery = 50 * time.Minute
 
-// updateBoard updates the chat's single message of a board. It edits the known message. If that is
-// unknown or gone, it edits the pinned message, provided its mark names the same object. Otherwise
-// it sends a new message and pins it.
+// updateBoard updates the only message that shows a board in its chat, or ends the message if the
+// board is off. It edits the known message, unless the message already shows the board. If no
+// message is known, or if the known one is gone or too old to edit, updateBoard edits the pinned
+// message, provided that its mark names the same board. Otherwise it sends a new message and pins
+// it.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
 		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
@@ -72,10 +74,10 @@ type boardUpdate struct {
 	receipt outbox.Receipt
 }
 
-// findPinned looks up the chat's pinned message. If it is the board, but not the known message, the
-// newer of the two becomes the message to edit, and the older one is unpinned as a copy. The newer
-// one was sent because the older one was gone or too old to edit, but the process may have died
-// before storing its id.
+// findPinned looks up the chat's pinned message. If that is the board, but not the known message,
+// the newer of the two becomes the message to edit, and the older one is unpinned as a copy. The
+// newer one was sent because the older one was gone or too old to edit, but the process may have
+// died before storing the new id.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err
@@ -96,8 +98,9 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	return nil
 }
 
-// editOrPost edits the message. If there is none, or if it is gone or too old to edit, editOrPost
-// sends a new one.
+// editOrPost edits the message e.id. If that is gone or too old to edit, it edits the pinned
+// message, provided that it is the board. If it can edit neither, it sends a new message, and
+// unpins the one that was too old.
 func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
@@ -132,8 +135,8 @@ func isObsolete(err error) bool {
 const objectParam = "object"
 
 // mark returns the mark of an object in a message: a link on an invisible character, which cannot
-// be tapped. A bot can attach nothing else to a message that Telegram keeps through every edit and
-// returns with the pinned message.
+// be tapped. A bot can attach no other data that Telegram keeps through every edit and returns with
+// the pinned message.
 func (s *Sender) mark(object string) string {
 	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username,
 		RawQuery: url.Values{objectParam: {object}}.Encode()}
@@ -147,8 +150,8 @@ func marks(link, object string) bool {
 	return err == nil && u.Host == "t.me" && u.Query().Get(objectParam) == object
 }
 
-// pinned returns the id of the chat's pinned message if this bot sent it and its mark names the
-// object of m, otherwise 0.
+// pinned returns the id of the chat's pinned message if this bot sent it and it has the mark of
+// m.Object. It returns 0 otherwise, and also if Telegram's response is malformed.
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	var chat struct {
 		Pinned struct {
@@ -173,7 +176,7 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 }
 
 // hasMark reports whether a link anywhere inside a part of a message marks this object. A text has
-// a list of entities, a table has blocks of nested texts.
+// a list of entities; a table has nested blocks of text.
 func hasMark(part any, object string) bool {
 	switch part := part.(type) {
 	case []any:
@@ -188,7 +191,7 @@ func hasMark(part any, object string) bool {
 }
 
 // pin pins the message silently. If the bot has no right to pin, the message stays unpinned and is
-// not sent again. After any other failure, the next update of the board pins it.
+// not sent again. After any other failure, the next update of the board tries again.
 func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	id := e.receipt.MessageID
 	if id == 0 {

@@ -25,8 +25,8 @@ type Callback struct {
 	Handle  PressHandler
 }
 
-// PressHandler returns the operation for a press, or nil if the bot does not make such buttons. It
-// may add to the origin of the press.
+// PressHandler returns the operation for a press. It returns nil if the press must be answered like
+// one of an unknown button. It may add to the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
 // callbackVersion is the first byte of the data, and changes with its format. A press of a button
@@ -144,7 +144,8 @@ func tableOfCallbacks() []Callback {
 	}
 }
 
-// findCallback returns the callback of a button and its arguments. ok is false for unknown buttons.
+// findCallback returns the callback and the arguments in the data of a button. ok is false if the
+// data is too long or has no known code.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
 		return c, "", false
@@ -159,7 +160,7 @@ func findCallback(data string) (c Callback, args string, ok bool) {
 	return c, "", false
 }
 
-// argsOf returns the arguments of a button that has this code.
+// argsOf returns the arguments of a button that has this code. ok is false for other buttons.
 func argsOf(code, data string) (args string, ok bool) {
 	c, args, ok := findCallback(data)
 	return args, ok && c.Code == code
@@ -183,7 +184,8 @@ func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) 
 	return r.rankings.Do(ctx, p.origin, op)
 }
 
-// buttonsBelow returns the data of the buttons below a message, or nil if this bot did not send it.
+// buttonsBelow returns the data of the buttons below a message, or nil if this bot did not send the
+// message or the buttons are unreadable.
 func (r *Router) buttonsBelow(m *message) (data []string) {
 	var markup struct {
 		Keyboard [][]struct {
@@ -223,9 +225,9 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 }
 
 // pageButton returns the callback of buttons that replace a message with another page or view. A
-// press counts only if its message has a button with this code, because forged data must not
-// replace a match's card. parse reads the arguments of a button; ok is false for arguments that the
-// bot never writes.
+// press counts only if its message has a button with this code and valid arguments, because forged
+// data must not replace a match's card. parse reads the arguments of a button, and returns false
+// for arguments that the bot never writes.
 func pageButton[A any](
 	code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation,
 ) Callback {
@@ -261,14 +263,14 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the buttons for the previous and the next page, whose data are before and after.
-// A button without data is dropped from the message.
+// turnRow returns the buttons for the previous and the next page, with before and after as their
+// data. A button without data is dropped from the message.
 func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }
 
-// parseID parses an id as formatted by strconv.FormatInt. 0 stands for none. ok is false for
-// negative numbers and for any other format.
+// parseID parses an id in the format of strconv.FormatInt, and reports whether the text is valid. 0
+// stands for none. Negative numbers are not valid.
 func parseID[I ~int64](text string) (I, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return I(n), err == nil && n >= 0 && strconv.FormatInt(n, 10) == text

@@ -72,7 +72,8 @@ var _ = shows(view[NoPhotos]{text: words.noPhotos, line: words.noPhotos})
 
 func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil) }
 
-// drawnName is a name as plain text, with the mark that distinguishes players of the same name.
+// drawnName returns a name as plain text, with the mark, if any, that distinguishes players of the
+// same name.
 func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(cleanName(n.Mark)) }
 
 // chartButtons returns the buttons for all periods and for both axes. The current choice is marked.
@@ -97,8 +98,8 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 // longChart is the span above which dates below a chart show the month and the year, not the day.
 const longChart = 300 * 24 * time.Hour
 
-// chartDay returns the format of dates below a chart that spans the duration shown. There is little
-// room, so names of months are cut to three letters.
+// chartDay returns the function that formats the dates below a chart. shown is how long a time the
+// chart spans. There is little room, so names of months are cut to three letters.
 func (w words) chartDay(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(w.Text("date.months."+strings.ToLower(at.Month().String()), nil))

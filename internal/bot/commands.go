@@ -27,7 +27,7 @@ type Command struct {
 	Handle  Handler
 	Topic   helpTopic // the topic in /help; empty if /help does not list it
 	Short   bool      // also on the first page of /help in groups
-	// OfLadder means that the first words after the command may name the ladder it is about.
+	// OfLadder means that the command is about a ladder, which its first words may name.
 	OfLadder bool
 }
 
@@ -102,7 +102,7 @@ func tableOfCommands() []Command {
 }
 
 // parsed returns the handler of a command that amends a match. The handler passes the parsed
-// arguments to handle. If they cannot be parsed, it answers with what is wrong with them.
+// arguments to handle. If parsing fails, it answers with a notice that says why.
 func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
 	return func(r *Router, req request) ranking.Operation {
 		said := req.origin.Said
@@ -132,8 +132,8 @@ func commandNames() (all []string) {
 	return all
 }
 
-// loggedName returns the name of a command for the log, which must not contain text that people
-// chose.
+// loggedName returns the name of a command for the log, or "unknown" if the bot does not have the
+// command, because the log must not contain text that people chose.
 func loggedName(name string) string {
 	if c, ok := findCommand(name); ok {
 		return c.Name
@@ -185,8 +185,8 @@ var (
 )
 
 // Menus returns the menus of commands for members of groups, for admins and for private chats, in
-// all languages. Telegram shows people the menu in the language of their app. The English menu has
-// no language code, so Telegram shows it in all other languages.
+// all languages. Telegram shows people the menu in the language of their app. The English menus
+// have no language code, so Telegram shows them to people with any other language.
 func Menus() []telegram.Menu {
 	var all []telegram.Menu
 	for i, l := range catalog.All() {

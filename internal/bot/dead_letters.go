@@ -66,9 +66,9 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 }
 
 // recipient returns the origin of the command or button press in an update, and the notice for it.
-// ok is false if the update has neither, if the command is not for this bot, or if too little is
-// readable. recipient recovers from panics, because the fault that made the update a dead letter
-// may occur here too.
+// ok is false if the update has neither, if the command is not for this bot or was edited too late,
+// if the chat is neither private nor a group, or if too little is readable. recipient recovers from
+// panics, because the fault that made the update a dead letter may occur here too.
 func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, ok bool) {
@@ -97,8 +97,9 @@ func (h *DeadLetterHandler) recipient(
 	return o, n, ok && o.Chat.ID != 0 && slices.Contains(known, o.Chat.Kind)
 }
 
-// commandOrigin returns the origin of a command for this bot, and its text. A damaged message may
-// lack its entities; then the text alone decides whether it is a command.
+// commandOrigin returns the origin of the command in a message, and the message's text, cleaned and
+// possibly cut. ok is false if the message has no command for this bot. A damaged message may lack
+// its entities; then its text alone decides.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", false

@@ -52,7 +52,7 @@ type photoMedia struct {
 }
 
 // deliver sends a new message, or edits one. If Telegram refuses the message, deliver simplifies it
-// and tries again, until nothing is left to simplify.
+// and tries again, until Telegram accepts it or nothing is left to simplify.
 func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	if d.edited == 0 && (d.message.Action == outbox.Edit || d.message.Action == outbox.Page) {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errors.New("no message to edit")}
@@ -68,9 +68,9 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	return outbox.Receipt{MessageID: id, Covered: d.covered}, err
 }
 
-// simplify removes from d what Telegram may have refused, and reports whether there was anything to
-// remove, because a plain message is better than none. A step that calls compose starts again from
-// the richest form of what is left.
+// simplify removes from d what Telegram may have refused, because a plain message is better than
+// none. It reports whether there was anything to remove. A step that calls compose starts again
+// from the richest form of what is left.
 func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
 	refused := telegram.RefusesContent(err)
@@ -159,7 +159,8 @@ func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMark
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
-// request makes the request for a draft and returns the id of the message.
+// request makes the request for a draft and returns the id of the message. The id is 0 if the
+// message was sent, but Telegram's response is malformed.
 func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	p, method := d.parameters, "sendMessage"
 	switch {

@@ -69,12 +69,12 @@ func (w words) inMatch(value string, m stats.MatchRef) string {
 	return w.Text("facts.in_match", args{"Value": value, "Number": m.Number, "Date": w.Date(m.At)})
 }
 
-// boldNames returns the names of a side in bold. Of more than two, it returns the first one and the
-// number of others.
+// boldNames returns the names of a side in bold. If there are more than two, it returns the first
+// one and counts the others.
 func (w words) boldNames(names []ranking.Name) string { return w.side(namesAs(names, boldName), 2, 1) }
 
-// side joins the names of a side. If there are more than most, it joins only the first few and adds
-// the number of others.
+// side joins the names of a side. If there are more than most, it joins only the first few and
+// counts the others.
 func (w words) side(names []string, most, few int) string {
 	if len(names) <= most {
 		return strings.Join(names, " &amp; ")
@@ -95,8 +95,8 @@ func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 // inTeams marks the team matches in a list of matches between two players.
 const inTeams = "👥"
 
-// playedMatches returns matches as facts with number, score and rating change. A fact also has the
-// opponents or, if Against is empty, the date.
+// playedMatches returns matches as facts, each with the match's number, score and rating change. A
+// fact also has the opponents or, if Against is empty, the date and the mark of a team match.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
 		f := fact{w.matchNumber(m.Number), w.scoreAlone(m.Score) + " · " + signed(m.Change)}
@@ -113,7 +113,7 @@ func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	return facts
 }
 
-// lastLines returns matches as lines below a heading, whose text is id in the catalog. It returns
+// lastLines returns matches as lines below the heading that has this id in the catalog. It returns
 // nil if there are no matches.
 func (w words) lastLines(id string, all []stats.PlayedMatch) (lines []string) {
 	for _, f := range w.playedMatches(all) {

@@ -14,7 +14,8 @@ import (
 const nameHelp = "help"
 
 // Help explains a command, or lists the commands of a topic. With neither, it lists the most
-// important commands in a group, and all topics in a private chat.
+// important commands if it is for a group, and the commands of all topics if it is for a private
+// chat.
 type Help struct {
 	Topic   string    `json:"topic,omitempty"` // the name of the command
 	List    helpTopic `json:"list,omitempty"`

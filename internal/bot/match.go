@@ -20,10 +20,10 @@ const (
 	// shortSideNames players are listed, and the others are counted.
 	maxSideNames   = 4
 	shortSideNames = 2
-	// maxNewNames is how many new players are listed. If there are more, all of them are only
-	// counted.
+	// maxNewNames is the maximum number of new players listed by name. If there are more, all of
+	// them are only counted.
 	maxNewNames = 8
-	// maxNumbers is how many match numbers are listed; the others are counted.
+	// maxNumbers is the maximum number of match numbers listed; the others are counted.
 	maxNumbers = 10
 )
 
@@ -110,7 +110,7 @@ func outcomeOf(score [2]int) string {
 	}
 }
 
-// result returns a match without saying who won: the sides around the score, and the sets.
+// result returns the sides of a match with the score between them, followed by the sets.
 func (w words) result(sides [2]ranking.Side, sets []ranking.SetScore) string {
 	return w.resultOf(sides, w.sideNames) + brackets(showSets(sets))
 }
@@ -167,7 +167,7 @@ func (w words) sideNames(s ranking.Side) string {
 }
 
 // namesOf returns the players of a side as rendered by show. Of a large side, it returns the first
-// few and the number of others.
+// few and counts the others.
 func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	names := make([]string, len(s.Players))
 	for i, p := range s.Players {
@@ -179,11 +179,11 @@ func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) s
 // movements returns the rating changes, one per line.
 func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratings), "\n", "\n") }
 
-// movementsLine returns the rating changes in one line.
+// movementsLine returns up to maxLineRatings rating changes in one line, and counts the others.
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
-// moves returns up to most rating changes, and the number of others. between separates the changes
-// from each other, and beside separates them from the season and from the number.
+// moves returns up to most rating changes, and counts the others. between separates the changes
+// from each other, and beside separates them from the season and from the count.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
 		return w.Text("moved.none", nil)
@@ -225,7 +225,7 @@ func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "<
 // matchNumber returns the number of a match for a list or a line.
 func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
 
-// numberList lists match numbers: all of them, or the first maxNumbers and the number of others.
+// numberList lists match numbers: all of them, or the first maxNumbers and a count of the others.
 func (w words) numberList(numbers []int) string {
 	var shown []string
 	for _, n := range numbers[:min(len(numbers), maxNumbers)] {
@@ -257,7 +257,7 @@ func (w words) celebration(c *ranking.Celebration) string {
 	return w.Text(id, args{"Name": names, "Names": names, "Points": c.Number, "Rating": c.Number, "Wins": c.Number})
 }
 
-// maxLineRatings is how many rating changes a line lists; the others are counted.
+// maxLineRatings is the maximum number of rating changes listed in a line; the others are counted.
 const maxLineRatings = 4
 
 func (w words) matchLine(n ranking.MatchRecorded) string {

@@ -136,8 +136,8 @@ func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 	return i == 0 || w.Date(rows[i].Played) != w.Date(rows[i-1].Played)
 }
 
-// matchRow returns a match with its rating change, which may be empty, and with how it was
-// corrected.
+// matchRow returns a match with its rating change, which may be empty. It also says that the match
+// was undone, or else what was corrected.
 func (w words) matchRow(r stats.MatchRow, change string) string {
 	text := w.Text("outcome.result",
 		args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})
@@ -166,8 +166,8 @@ func shortName(n ranking.Name) string {
 	})
 }
 
-// shortSide returns the players of a side. Of a large side, it returns the first one and the number
-// of others.
+// shortSide returns the players of a side. Of a large side, it returns the first one and counts the
+// others.
 func (w words) shortSide(side []ranking.Name) string {
 	return w.side(namesAs(side, shortName), maxRowSide, 1)
 }

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, of
-	// which a text never has fewer.
+	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units; a text
+	// never has fewer units than characters.
 	maxText = 4096
 	// maxListed is the room for a list in a message, in UTF-16 units. The text around the list fits
 	// in the rest.
 	maxListed = maxText - 256
 	// lineGrows is the most that a result's line grows, in UTF-16 units and in any language, when
 	// the result is corrected or undone. A message reserves that room, so that an edit can still
-	// list all results that it listed before.
+	// list all results that the message listed before.
 	lineGrows = 44
 )
 
@@ -25,7 +25,7 @@ const (
 type several struct {
 	lines      []string
 	units      int // the length of the lines in UTF-16 units, with the room to grow
-	undo       int // number of the last listed match that can be undone
+	undo       int // number of the last listed match that can be undone, 0 for none
 	unanswered int // how many questions go unanswered
 }
 
@@ -45,8 +45,8 @@ func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	return outgoing{html: s.text(all, w)}, all
 }
 
-// add adds the line of an item, and reports whether it did. It does not if the item has no line or
-// there is no room.
+// add adds the line of an item, and reports whether it did. It does not if the item cannot be
+// rendered, has no line, or does not fit.
 func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	out, err := render(item, w)
 	if err != nil || out.line == "" {

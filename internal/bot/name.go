@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// maxName is how many characters of a name are shown, as readers count them.
+	// maxName is the maximum length of a shown name in characters, as readers count them.
 	maxName = 32
-	// maxNameUnits limits a shown name in UTF-16 units, in which the bot counts the length of a
-	// message, because a single character may carry any number of accents.
+	// maxNameUnits is the maximum length of a shown name in UTF-16 units, in which the bot measures
+	// messages. It is needed because a single character may carry any number of accents.
 	maxNameUnits = 64
 
 	isolate    = "\u2068" // starts text with its own writing direction …
@@ -79,8 +79,8 @@ func isPartOfCharacter(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
 }
 
-// cut shortens a text to at most maxCharacters characters and fewer than maxUnits UTF-16 units. It
-// splits a character only if the first one alone is too long.
+// cut shortens a text to at most maxCharacters characters and maxUnits UTF-16 units, including the
+// ellipsis that replaces the rest. It splits a character only if the first one alone is too long.
 func cut(text string, maxCharacters, maxUnits int) string {
 	if utf16Length(text) <= min(maxCharacters, maxUnits-1) {
 		return text // every character has at least one unit, so segmentation is not needed
@@ -126,8 +126,8 @@ func firstUnits(text string, units int) string {
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
-// codeText renders a text that people chose as part of a command inside <code>, where it can be
-// copied.
+// codeText is showText for a command inside <code>. It adds no invisible characters, because people
+// copy the command.
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
 // showText renders a text that people chose: it cleans the text, breaks its links, escapes it for
@@ -152,8 +152,8 @@ func showWord(word string) string {
 	return showText(b.String())
 }
 
-// showName is showText for a player's name, with the mark that distinguishes players of the same
-// name.
+// showName is showText for a player's name, with the mark, if any, that distinguishes players of
+// the same name.
 func showName(n ranking.Name) string {
 	shown := showText(n.Name)
 	if n.Mark != "" {

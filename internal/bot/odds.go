@@ -67,7 +67,7 @@ func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 }
 
 // teamsBelow returns op, and makes the press's origin carry the /teams that the message with the
-// button replies to. It returns nil if that command is gone.
+// button replies to. It returns nil if that message is gone or is no longer a /teams.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {

@@ -70,7 +70,7 @@ func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	return newRequest(to, p.origin, c), known, ok
 }
 
-// idBase keeps the ids of several players short enough for button data.
+// idBase is the numeral base of player ids in button data. It is large, so that several ids fit.
 const idBase = 36
 
 // showIDs formats player ids for button data, as in 1a,1b.

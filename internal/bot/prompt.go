@@ -59,8 +59,8 @@ func optionOf(text string) ranking.PromptOption {
 	return ranking.Cancel{}
 }
 
-// promptOf returns the prompt that a button answers, and the answer. ok is false for data that
-// promptData does not produce. The prompt and the option need not exist.
+// promptOf returns the prompt that a button answers, and the answer. ok is false for data without a
+// tag, and for data that promptData does not produce. The prompt and the option need not exist.
 func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
 	data, _, _ = strings.Cut(data, ladderMark)
 	args, ok := argsOf(promptCode, data)
@@ -74,8 +74,8 @@ func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, 
 	return ref, option, true
 }
 
-// AnswersPrompt reports whether a button with this data answers a prompt. Some prompts are also
-// answered by a reply to the message that has the button.
+// AnswersPrompt reports whether a button with this data answers a prompt. People can also answer
+// some prompts by replying to the message that has the button.
 func AnswersPrompt(data string) bool {
 	_, _, ok := promptOf(data)
 	return ok
@@ -95,8 +95,8 @@ const (
 )
 
 // reportPromptButtons returns the buttons below the question of what a report means. Each person,
-// ladder or short result has a row. Longer results are listed in the text, and one row has their
-// numbers. In some questions, the only option shares a row with the cancel button.
+// ladder or short result has a row. Longer results are listed in the text, and one row has a
+// numbered button for each. In some questions, the only option shares a row with the cancel button.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button
@@ -159,8 +159,8 @@ func pressPrompt(r *Router, p *press) ranking.Operation {
 
 var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons, ofLadder: true})
 
-// reportPrompt asks which of several results a report means. The text lists the results if the
-// buttons show only their numbers.
+// reportPrompt asks what a report means. The text lists the options if the buttons show only their
+// numbers.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
 	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate,
@@ -230,7 +230,7 @@ func (w words) repeated(id string, e ranking.EarlierReport) string {
 	return question
 }
 
-// namedResults joins as many results as fit into room UTF-16 units, and replaces the others by an
+// namedResults joins as many results as fit into room UTF-16 units, and replaces the others with an
 // ellipsis.
 func (w words) namedResults(all []ranking.NamedResult, separator string, room int) string {
 	lines := make([]string, len(all))
@@ -245,7 +245,7 @@ func (w words) namedResult(r ranking.NamedResult) string {
 		w.reportedSide(r.Sides[1]) + brackets(showSets(r.Sets))
 }
 
-// joinUpTo joins as many texts as fit into room UTF-16 units, and replaces the others by an
+// joinUpTo joins as many texts as fit into room UTF-16 units, and replaces the others with an
 // ellipsis.
 func joinUpTo(room int, all []string, separator string) string {
 	for i, text := range all {

@@ -149,7 +149,7 @@ func movedBy(r stats.Row) string {
 	return fmt.Sprintf("▲%d", r.Moved)
 }
 
-// inactive says why a player is hidden.
+// inactive says for how long a player has not played, in a ranking that includes inactive players.
 func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }
@@ -186,7 +186,7 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
-// placesBegin says how many matches earn a place. unplaced reports whether no player has one yet.
+// placesBegin says how many matches earn a place. unplaced means that no player has one yet.
 func (w words) placesBegin(matches int, unplaced bool) string {
 	if unplaced {
 		return w.Plural("ranking.no_places", matches, nil)

@@ -25,8 +25,8 @@ func (w words) notRecorded(n ranking.NotRecorded) string {
 	return strings.Join(append(lines, "", w.Plural("not_recorded.again", n.Limit, nil)), "\n")
 }
 
-// rejectedResult returns a line about a report of a match, or a command that amends one, that was
-// not carried out.
+// rejectedResult returns a line about a rejected report, or about a rejected command to amend a
+// match.
 func (w words) rejectedResult(d ranking.RejectedResult) string {
 	if len(d.Sides[0]) > 0 && !hasPoints(d.Score) {
 		return w.namedResult(d.NamedResult)
@@ -62,7 +62,7 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 }
 
 // reportedSide returns the players of a side as reported. Of a large side, it returns the first few
-// and the number of others.
+// and counts the others.
 func (w words) reportedSide(players []ranking.Name) string {
 	return w.side(namesAs(players, showName), maxSideNames, shortSideNames)
 }

@@ -199,8 +199,9 @@ func (m *message) key(chat int64) string {
 
 func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
 
-// replied returns the message that this one replies to, or nil. Telegram presents other messages in
-// a forum topic as replies to the message that created the topic; replied ignores that.
+// replied returns the message that this one replies to, or nil. In a forum topic, Telegram presents
+// a message that replies to no other as a reply to the message that created the topic; replied
+// ignores that.
 func (m *message) replied() *message {
 	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
 		return nil

@@ -181,7 +181,7 @@ func (w words) allTime(n stats.AllSeasons) string {
 }
 
 // tellSeason sends the message about the end of a season, or updates it. If something has changed,
-// but the message can no longer be edited, it sends another one.
+// but the message can no longer be edited, it sends a correction.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) {
 		return s.views.SeasonEnd(ctx, m.Object)

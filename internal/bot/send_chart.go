@@ -12,8 +12,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// maxDrawings is how many charts are drawn concurrently. Each occupies a CPU core, and memory for
-// its ratings and pixels.
+// maxDrawings is the maximum number of charts drawn concurrently. Each occupies a CPU core, and
+// memory for its ratings and pixels.
 const maxDrawings = 2
 
 // sendChart sends a chart, or replaces the chart in the message with the pressed button. The

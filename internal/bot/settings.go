@@ -31,7 +31,7 @@ func languages() map[string]string {
 	return all
 }
 
-// allGroups stands for the page of all groups in button data.
+// allGroups stands for the page of all groups of settings in button data.
 const allGroups = "all"
 
 // pressSetting handles the buttons below the settings: 1c:k:24 chooses a value, and 1c:k,
@@ -59,7 +59,7 @@ func pressSetting(r *Router, p *press) ranking.Operation {
 	}
 }
 
-// settingsOf returns the settings of a group, or nil if there is no such group.
+// settingsOf returns the settings in a group of settings, or nil if there is no such group.
 func settingsOf(group string) (all []ranking.Setting) {
 	for _, s := range ranking.AllSettings() {
 		if string(s.Group) == group {
@@ -101,9 +101,10 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
-// settingButtons returns the buttons below the settings. They open a group, a setting or a region
-// of time zones, choose a value, or lead back. In a group, the values of a setting are shown
-// directly if there are only two, or if the group has no other setting.
+// settingButtons returns the buttons below the settings. They open a group of settings, a setting
+// or a region of time zones, choose a value, or lead back. On the page of a group of settings, the
+// values of a setting are shown directly if there are only two, or if the group has no other
+// setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)
@@ -130,7 +131,7 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 	return slices.Collect(slices.Chunk(all, topicsPerRow))
 }
 
-// backTo returns the row with the back button to a group.
+// backTo returns the row with the back button to a group of settings.
 func (w words) backTo(g ranking.SettingGroup) []button {
 	return []button{{text: "‹ " + w.settingGroup(g), data: openData(string(g))}}
 }

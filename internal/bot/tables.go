@@ -62,7 +62,8 @@ func refusesTable(err error) bool {
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))
 }
 
-// rememberRefusal stops tables for refusalKept, after Telegram refused one but accepted the text.
+// rememberRefusal is called after Telegram refused a table but accepted the text. It stops tables
+// for refusalKept: in the chat, or everywhere if the server has no method for them.
 func (s *Sender) rememberRefusal(ctx context.Context, d *draft) {
 	chat := d.Chat
 	var api *telegram.APIError

@@ -41,8 +41,7 @@ func (w words) webButton(board *ranking.WebBoard) []button {
 	return []button{{text: w.Text("button.web", nil), web: w.webLink(board)}}
 }
 
-// webLink returns the link of the web board that a button of the message opens. It is empty if
-// there is no such button.
+// webLink returns the link to the web board in the message's buttons. It is empty if there is none.
 func (o outgoing) webLink() string {
 	for _, b := range slices.Concat(o.buttons...) {
 		if b.web != "" {

@@ -29,8 +29,8 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
 }
 
-// opponentButtons returns the buttons for the opponents, two in a row, and those that turn the
-// page.
+// opponentButtons returns the buttons for the opponents, two in a row. Below them are the buttons
+// that turn the page and the cancel button.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var all []button
@@ -49,8 +49,8 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	return append(slices.Collect(slices.Chunk(all, 2)), append(last, w.cancels(ref)))
 }
 
-// nameButtons returns a button for each person whom a name may mean, one per row. If there are more
-// opponents, it adds a back button to all of them.
+// nameButtons returns a button for each person whom a name may mean, one per row. Below them are
+// the cancel button and, if there are more opponents, a button back to the list of all opponents.
 func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}

@@ -13,8 +13,8 @@ import (
 
 // words renders notices in one language. Its methods return Telegram's HTML, except for button
 // labels, which are plain text. Texts that people chose must go through showText, showName or
-// codeText. A method whose name ends in Line returns an item's text in a merged message, without
-// line breaks.
+// codeText. A method that serves as the line of a view returns an item's text for a merged message,
+// without line breaks.
 type words struct {
 	catalog.Language
 	single bool                          // the message has one item, so its line is not used
@@ -66,7 +66,7 @@ func (w words) titleOf(id, group string) string {
 	return w.Text(id+"_of", args{"Title": showText(strings.Join(names, " · "))})
 }
 
-// inLadder puts the ladder's name in front of a text, if there is one.
+// inLadder puts the ladder's name, if it has one, in front of a text that is not empty.
 func (w words) inLadder(text string) string {
 	if w.ladder == "" || text == "" {
 		return text

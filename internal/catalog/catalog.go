@@ -1,6 +1,6 @@
-// Package catalog has all texts of the bot, in one file per language, such as en.toml. It knows no
-// notices and no commands, only texts with placeholders, and how a language forms plurals and
-// writes numbers and dates.
+// Package catalog has all texts of the bot, in one file per language, such as en.toml. It knows
+// nothing about notices or commands, only texts with placeholders, and how a language forms plurals
+// and writes numbers and dates.
 //
 // Texts are Telegram's HTML, except for menus, button labels and answers to button presses.
 // Arguments are inserted unescaped.
@@ -95,8 +95,8 @@ func (l Language) Text(id string, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
 }
 
-// Plural returns the form of a text for a count, which is also the argument Count unless args has
-// one.
+// Plural returns the form of a text for a count. The formatted count is also the argument Count,
+// unless args has its own.
 func (l Language) Plural(id string, count int, args Args) string {
 	with := Args{"Count": l.Number(count)}
 	maps.Copy(with, args)

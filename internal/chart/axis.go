@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// minRange is the smallest range of ratings that a picture shows. So a rating that never changes is
-// a line in the middle.
+// minRange is the smallest range of ratings that a picture shows. It keeps a rating that never
+// changes in the middle.
 const minRange = 60
 
 // mostTicks is the maximum number of ticks on an axis, because a small picture has no room for
@@ -119,7 +119,7 @@ func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	return []time.Time{from, to}, clock
 }
 
-// firstHour returns the beginning of a day: 1:00 if clocks go forward at midnight.
+// firstHour returns the beginning of a day: midnight, or 1:00 if clocks go forward at midnight.
 func firstHour(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	if midnight.Hour() == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-analyze/charts/chartdraw/drawing"
 )
 
-// unitsPerEm is the resolution in DPI at which the library takes font sizes in pixels.
+// unitsPerEm is the resolution in DPI at which the library interprets font sizes as pixels.
 const unitsPerEm = 64
 
 // palette has the colors of a picture.
@@ -85,12 +85,12 @@ func (c *canvas) fill(r image.Rectangle, color *image.Uniform) {
 	draw.Draw(c.image, r, color, image.Point{}, draw.Over)
 }
 
-// horizontal returns the rectangle of a stroke without its ends.
+// horizontal returns the rectangle of a stroke that ends exactly at x0 and x1.
 func horizontal(x0, x1, y, width int) image.Rectangle {
 	return image.Rectangle{Min: image.Pt(x0, y-width/2), Max: image.Pt(x1, y+width/2)}
 }
 
-// vertical returns the rectangle of a stroke with square ends.
+// vertical returns the rectangle of a stroke that extends beyond y0 and y1 by half its width.
 func vertical(x, y0, y1, width int) image.Rectangle {
 	return image.Rect(x, y0, x, y1).Inset(-width / 2)
 }

@@ -1,4 +1,4 @@
-// Package chart draws ratings over time as a picture. It knows neither databases nor Telegram.
+// Package chart draws ratings over time as a picture. It knows nothing about databases or Telegram.
 //
 // A rating holds until the next match, so a line is a staircase: level while nothing changes,
 // vertical at a match. All lines end where the picture or their season ends.
@@ -55,7 +55,8 @@ type Chart struct {
 	Date func(time.Time) string
 }
 
-// Draw returns the picture as PNG. It fails if more than MaxHighlighted lines are highlighted.
+// Draw returns the picture as PNG. It fails if more than MaxHighlighted lines are highlighted, or
+// if a text cannot be drawn.
 func Draw(c Chart) ([]byte, error) {
 	if len(c.Highlighted) > MaxHighlighted {
 		return nil, errors.New("draw chart: too many highlighted lines")

@@ -17,8 +17,8 @@ const fontSize = 38
 // font returns the font of all texts, the only one of the library's fonts with Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// drawable reports whether the font has all characters of a name in NFC. A name that looks like the
-// letter of a line is not drawable.
+// drawable reports whether a name in NFC can be a label: it is not empty, the font has all its
+// characters, and it does not look like the letter of a line.
 func drawable(name string) bool {
 	if len(name) == 1 && name >= letter(0) && name < letter(MaxHighlighted) {
 		return false

@@ -180,7 +180,8 @@ func (p *plot) drawTrace(t trace, width int, color *image.Uniform) {
 	}
 }
 
-// drawBest marks the best rating of each highlighted line, with its number if there is room.
+// drawBest marks the best rating of each highlighted line, and writes it above the mark if there is
+// room.
 func (p *plot) drawBest() {
 	best, taken := make([]Point, len(p.Highlighted)), make([]image.Rectangle, len(p.Highlighted))
 	for i, line := range slices.Backward(p.Highlighted) {
@@ -205,8 +206,8 @@ func (p *plot) drawBest() {
 	}
 }
 
-// roomAbove returns a box for a text above a dot that overlaps neither a highlighted line nor a
-// taken box.
+// roomAbove returns a box above a dot for a text of this width. The box overlaps neither a
+// highlighted line nor a taken box. roomAbove returns false if there is no such box.
 func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle) (image.Rectangle, bool) {
 	bottom := dot.Min.Y - gap/2
 	for _, left := range []int{dot.Min.X + (dot.Dx()-width)/2, dot.Min.X, dot.Max.X - width} {
