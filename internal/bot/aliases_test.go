@@ -80,7 +80,7 @@ func texts(calls []call) (all []string) {
 }
 
 // TestOffers: the bot answers common attempts at commands that it does not have. In a group, it
-// answers commands that moderation bots have only if they name this bot.
+// ignores the ones that moderation bots have, even in reply to a member, unless they name this bot.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(slices.Clone(offeredInstead), nameRename) {
@@ -112,7 +112,7 @@ func TestOffers(t *testing.T) {
 }
 
 // commandsOfOthers lists the documented commands of a moderation bot and of a bot for games and
-// polls.
+// polls, followed by other words that people try.
 const commandsOfOthers = `
 	ban mute unban unmute kick dban sban tban tmute smute banme kickme warn dwarn swarn warns resetwarn rmwarn
 	warnings warnlimit warnmode

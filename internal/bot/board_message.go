@@ -17,9 +17,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// lookEvery is how often to check the pinned message of a chat with a board, to find copies of the
-// board and to notice that it was deleted. Boards are updated every hour. The interval is shorter,
-// so that the check is due at each update.
+// lookEvery is the minimum interval between routine checks of the pinned message of a chat with a
+// board. A check finds copies of the board, and notices if the board was deleted. All boards are
+// updated every hour. The interval is shorter, so that a check is due at each hourly update.
 const lookEvery = 50 * time.Minute
 
 // updateBoard updates the only message that shows a board in its chat, or ends the message if the

@@ -203,7 +203,8 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	equal(t, p.sim.CallCount("editMessageText"), 4, "requests")
 }
 
-// TestWhatWasAcceptedIsDone: an accepted edit succeeds, whatever the response contains.
+// TestWhatWasAcceptedIsDone: an accepted edit or callback answer succeeds, whatever the response
+// contains.
 func TestWhatWasAcceptedIsDone(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{

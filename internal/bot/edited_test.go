@@ -113,8 +113,8 @@ func TestKeysOfEdits(t *testing.T) {
 	}
 }
 
-// TestEditsThatAreIgnored: an edit is ignored if it is too late, not by a person, or not a command
-// for this bot.
+// TestEditsThatAreIgnored: an edit is ignored if it is too late, not by a person, not a command for
+// this bot, or without an id or a date.
 func TestEditsThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	for what, tc := range map[string]struct {
@@ -153,7 +153,8 @@ func TestEditsThatAreIgnored(t *testing.T) {
 }
 
 // TestPressOfAnOffer: the data of the button that accepts a correction has the match and the
-// scores, in the order of the sides on the match's card.
+// scores, in the order of the sides on the match's card. Other data is rejected, and so are presses
+// in a private chat.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -226,7 +227,8 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	equal(t, w.handle()[0].malformed, "", "malformed in a private chat")
 }
 
-// TestAgain: an update that an operator has handled again reaches the service with Retried set.
+// TestAgain: an update that the bot handles again at the request of an operator reaches the service
+// with Retried set.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -22,16 +22,16 @@ func page(elo int) stats.RankingPage {
 		Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
 }
 
-// fakeViews returns an enabled board, unless a test changes it.
+// fakeViews returns the content that a test has set.
 type fakeViews struct {
 	board stats.Board
 	title string         // title of the group in charts
 	given []stats.Rating // ratings of the first player in charts
 	ended stats.SeasonEnd
 	err   error
-	wait  bool // until the context ends
+	wait  bool // Board waits until its context ends
 
-	zone *time.Location // zone of the last time passed
+	zone *time.Location // zone of the time last passed to Board
 }
 
 func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, error) {
@@ -76,7 +76,7 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests compares the methods of all requests after the first since ones.
+// checkRequests compares the methods of all requests, except for the first since ones, with want.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string
@@ -139,8 +139,8 @@ func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestEnsureAdoptsThePinnedMessage: the bot finds a board with an unknown message id by the mark of
-// the pinned message, even if the bot has been renamed.
+// TestEnsureAdoptsThePinnedMessage: if the id of a board's message is unknown or wrong, the bot
+// finds the message by the mark of the pinned one, even if the bot has been renamed.
 func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	t.Parallel()
 	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
@@ -291,7 +291,7 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 }
 
 // TestWhatIsPinnedCannotBeRead: unused fields of the pinned message may have any type. If a needed
-// one is unreadable, a new message is sent.
+// one is missing or unreadable, a new message is sent.
 func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, adopted := range map[string]bool{

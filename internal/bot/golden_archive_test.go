@@ -83,10 +83,10 @@ func unescapeMarkers(text string) string {
 	return markerLine.ReplaceAllStringFunc(text, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// compareWithGolden compares a text with a section of a golden file, exactly apart from one final
-// newline. The folder is a language, or notices for what all languages share. name consists of the
-// names of the file and of the section, separated by a slash. With -update, it writes the section
-// instead.
+// compareWithGolden compares a text, except for one final newline, with a section of a golden file,
+// where the characters in visible are escaped. The folder is a language, or notices for what all
+// languages share. name consists of the names of the file and of the section, separated by a slash.
+// With -update, it writes the section instead.
 func compareWithGolden(t *testing.T, folder, name, got string) {
 	t.Helper()
 	goldens.Lock()

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// scripts has names in several scripts, and one that looks like markup. shown is the HTML of a name
-// that is not cut.
+// scripts has names in several scripts, and one that looks like markup. shown is the name in the
+// HTML of a message, where a long name is cut.
 var scripts = []struct{ script, name, shown string }{
 	{"Latin", "Zoë Łukasz-Müller", "Zoë Łukasz-Müller"},
 	{"Cyrillic", "Ольга Їжакевич", "Ольга Їжакевич"},
@@ -75,8 +75,8 @@ var goldenWithNames = map[string]string{
 	"all_time":        "season/all_time",
 }
 
-// rename replaces each name in a notice, and each other word chosen by people, with the next name.
-// It returns how many it replaced.
+// rename replaces each name in a notice, and some other texts that people chose, with the next
+// name. It returns how many texts it replaced.
 func rename(notice reflect.Value, next func() string) (count int) {
 	switch notice.Kind() {
 	case reflect.Pointer:
@@ -138,8 +138,8 @@ func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, co
 	return content.Elem().Interface().(notice.Notice), count
 }
 
-// numbered returns a replacer of the names in a notice by numbers. {1} stands for the name in the
-// given script.
+// numbered returns a replacer that turns the names from scripts into numbers. {1} stands for the
+// name in the given script, {2} for the next one.
 func numbered(script int) *strings.Replacer {
 	var pairs []string
 	for i := range scripts {

@@ -36,7 +36,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// compareGolden compares the texts of every notice in one language.
+// compareGolden compares the texts of every notice in one language with the golden files, and sends
+// the notice as a text and, if possible, as a table.
 func compareGolden(t *testing.T, language catalog.Language) {
 	t.Helper()
 	sim, client := startSimulator(t)
@@ -119,8 +120,8 @@ func (o outgoing) below() (labels, effects string) {
 	return strings.Trim(labels, " /"), strings.Trim(effects, " /")
 }
 
-// TestGoldenFilesAreComplete: each kind of notice has golden texts, and each golden text belongs to
-// a kind. -update removes the others.
+// TestGoldenFilesAreComplete: each kind of notice has golden texts, and each section of a golden
+// file belongs to a notice or a merged message. -update removes the other sections.
 func TestGoldenFilesAreComplete(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -395,7 +396,7 @@ func goldenMatches() map[string]notice.Notice {
 			m.Sides = [2]ranking.Side{double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)}
 			celebrating(ladder.UpsetOfMonth, 120, alice, bob)(m)
 		}),
-		// The card has all names that a card can have.
+		// This card has a name in every place that can have one.
 		"upset_and_notes": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 			celebrating(ladder.UpsetOfMonth, 120, alice)(m)

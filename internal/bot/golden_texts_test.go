@@ -16,12 +16,14 @@ import (
 
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 
-// shownElsewhere matches texts that belong in no golden file: the menus, which TestTheMenus covers,
-// the names of languages and months, and the texts of the web board, which has its own tests.
+// shownElsewhere matches the ids of texts that no golden file needs to show: those of the menus
+// (see TestTheMenus), the names of languages and months, and the texts of the web board, which has
+// its own tests.
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
-// TestEveryTextIsGolden: the golden files contain each text of the catalog in at least one of its
-// forms. A text that they lack is either unused or was never reviewed in the other languages.
+// TestEveryTextIsGolden: the golden notices and merged messages show each English text of the
+// catalog, apart from shownElsewhere. One form of a plural is enough. A text that they lack is
+// either unused or was never reviewed in the other languages.
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -67,7 +69,8 @@ func TestEveryTextIsGolden(t *testing.T) {
 	check("", texts)
 }
 
-// TestCallbackAnswersAreWhole: no callback answer is cut in any language, except for long names.
+// TestCallbackAnswersAreWhole: no callback answer is too long in any language. Notices with hostile
+// names are left out.
 func TestCallbackAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {

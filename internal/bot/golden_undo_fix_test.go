@@ -39,7 +39,8 @@ var wrongForms = map[string][]command.Reason{
 	},
 }
 
-// TestWrongFormsAreThoseThatThereAre: wrongForms lists exactly the faults that the parsers return.
+// TestWrongFormsAreThoseThatThereAre: wrongForms lists every fault that the parsers find in these
+// arguments.
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{

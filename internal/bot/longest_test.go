@@ -76,9 +76,9 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(not
 	}
 }
 
-// namesIn returns the names to test a language with: in English all of them. A name takes the same
-// space in every language, so the others need only one that is the longest both in UTF-16 units and
-// in HTML.
+// namesIn returns the names to test a language with. English is tested with all of longestNames. A
+// name takes the same space in every language, so one name is enough for each other language. It is
+// the longest both in UTF-16 units and in HTML.
 func namesIn(w words) []string {
 	if w.Tag() == "en" {
 		return longestNames
@@ -130,7 +130,7 @@ func TestTheLongestSummaryFits(t *testing.T) {
 }
 
 // TestTheLongestNotRecordedFits: the notice of rejected results counts the results that do not fit.
-// The questions about corrections fit too.
+// The questions about corrections fit too, and so does the notice of a failed command.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestNotRecordedFits)
@@ -173,8 +173,8 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 	}
 }
 
-// TestTheLongestQuestionFits: questions about a report fit, and so do the messages that replace
-// them after the answer.
+// TestTheLongestQuestionFits: questions about a report fit, and so does the message that replaces a
+// question once an option is chosen.
 func TestTheLongestQuestionFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, func(t *testing.T, w words, send func(notice.Notice) botsim.Message) {

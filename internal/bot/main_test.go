@@ -76,7 +76,7 @@ func selfOf(sim *botsim.Server) telegram.Self {
 	return telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}
 }
 
-// equal compares got with want. The format says what they are.
+// equal compares got with want. The format and args say what got is.
 func equal[T any](t fatalizer, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -152,8 +152,8 @@ func TestAddresseesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// TestLines: a notice is either always sent alone, or has a line of limited length that needs no
-// buttons.
+// TestLines: a notice is either always sent alone, or has a line of limited length, without line
+// breaks, that needs no buttons.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -191,7 +191,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// drawNotice draws a notice whose text contains ids that no other notice has.
+// drawNotice draws a notice that contains this id, either as a number or as a word.
 func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	n := called(name(t))
 	switch rapid.SampledFrom([]string{

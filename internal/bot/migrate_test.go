@@ -10,7 +10,7 @@ import (
 
 // TestMigration: when a group becomes a supergroup, the router reports the move for both service
 // messages, even between commands. The messages and the update about the bot's membership may
-// arrive in any order.
+// arrive in several orders.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	const moved, added = "move", "added greeting {}"

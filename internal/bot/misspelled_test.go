@@ -27,8 +27,9 @@ func TestIsSlip(t *testing.T) {
 	}
 }
 
-// TestMisspelledCommands: in a group, the bot ignores a short misspelled command that does not name
-// it, because the command may be meant for another bot.
+// TestMisspelledCommands: the bot answers a misspelled command with the one that it resembles. In a
+// group, the bot ignores a command that resembles none or is short, unless the command names this
+// bot, because it may be meant for another one.
 func TestMisspelledCommands(t *testing.T) {
 	t.Parallel()
 	meant := func(command string) string { return `answer unknown_command {"meant":"` + command + `"}` }

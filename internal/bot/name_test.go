@@ -403,8 +403,8 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	}
 }
 
-// TestNamesAreFilledIn: wherever a notice has a player's id, the rendered text has the name and the
-// mark.
+// TestNamesAreFilledIn: wherever one of these notices has a player's id, the rendered text has the
+// player's name and mark.
 func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	id := func(n ladder.PlayerID) ranking.Name { return ranking.Name{Player: n} }

@@ -7,7 +7,8 @@ import (
 )
 
 // TestUnknownKinds: a notice that this release cannot render is set aside without a request. A
-// merged message ends before it, but a message that may have arrived is set aside as a whole.
+// merged message ends before such a notice, but a message that may have arrived is set aside as a
+// whole.
 func TestUnknownKinds(t *testing.T) {
 	t.Parallel()
 	joined := outbox.Item{ID: 1, Kind: "joined", Payload: []byte(`{"name": {"name": "Alice"}}`)}

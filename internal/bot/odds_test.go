@@ -50,8 +50,8 @@ func (w *world) teamsBelow(text string) (request, answer botsim.Message) {
 	return request, w.replyBelow(w.group, request.ID, "1n:2", "1w:3")
 }
 
-// TestTeamTurns: a press that turns the teams reads the players from the /teams message that the
-// answer replies to.
+// TestTeamTurns: a press that turns the teams, or reports their result, reads the players from the
+// /teams message that the answer replies to. Without that message, the button is unknown.
 func TestTeamTurns(t *testing.T) {
 	t.Parallel()
 	const players = "Alice@alice#1001+@bob+Dan_2#1004+@eve"

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsAboutPeople: a question may name players, mention them or reply to them. If a name
-// is unclear, the bot asks instead of guessing.
+// TestQuestionsAboutPeople: a question may name players or reply to one. If a name is unclear, the
+// bot asks instead of guessing.
 func TestQuestionsAboutPeople(t *testing.T) {
 	t.Parallel()
 	people := []command.Person{
@@ -138,8 +138,8 @@ func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbo
 	return m
 }
 
-// TestTheLongestPageFits: the views of players and the records fit with the longest names, even as
-// tables.
+// TestTheLongestPageFits: the views of players, the records and the question about an unclear name
+// fit with the longest names, even as tables.
 func TestTheLongestPageFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

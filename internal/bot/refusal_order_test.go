@@ -70,7 +70,7 @@ func TestRefusalOrder(t *testing.T) {
 type scripted struct {
 	*hall
 
-	thread        map[string]int64  // topics by name
+	thread        map[string]int64  // ids of topics by name
 	wrote         map[string]fields // last /match by person
 	posted        []fields          // messages of the bot
 	update        fields            // the last update
@@ -78,7 +78,7 @@ type scripted struct {
 }
 
 const (
-	// scriptResults is how many results the bot records per person and minute.
+	// scriptResults is the maximum number of results that the bot records per person and minute.
 	scriptResults = 5
 	// scriptPace is the time between two steps. It is long enough that only the step "has sent too
 	// many" exceeds a limit.
@@ -208,7 +208,7 @@ var scriptMessage = regexp.MustCompile(`^(\w+)(?: in (\w+))?( privately)?( edits
 // scriptMentions matches the mentions in a message.
 var scriptMentions = regexp.MustCompile(`[%@]\w+`)
 
-// scriptLines matches equal lines of a message, as in {@bob 3:1 × 21}.
+// scriptLines matches the notation for repeated lines of a message, as in {@bob 3:1 × 21}.
 var scriptLines = regexp.MustCompile(`\{(.*) × (\d+)\}`)
 
 // message returns the update of a message.
@@ -294,8 +294,9 @@ func (g *scripted) mentions(text string) (plain string, entities []fields) {
 	return plain + text[end:], entities
 }
 
-// press returns the update of a press of the button with a label. The label may also be another
-// answer to the same question, or data of a button that the bot has not made.
+// press returns the update of a press of the button with a label. After the label, " as " may
+// precede another answer to the same question. Instead of a label, there may be the data of a
+// button that the bot has not made.
 func (g *scripted) press(who, label string) fields {
 	g.t.Helper()
 	g.now = g.now.Add(scriptPace)
@@ -320,8 +321,8 @@ func (g *scripted) press(who, label string) fields {
 // scriptAnswer matches the end of a cancel button's data: the answer, and the ladder.
 var scriptAnswer = regexp.MustCompile(`:\w+(@\d+)?$`)
 
-// button returns the last or the first message that has a button with a label, and the button's
-// data.
+// button returns the last message that has a button with this label, and the button's data. If the
+// label begins with "the first ", it returns the first such message.
 func (g *scripted) button(label string) (m fields, data string) {
 	g.t.Helper()
 	var labels []string

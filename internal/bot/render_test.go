@@ -99,8 +99,9 @@ func deliver(
 	return m
 }
 
-// checkNames checks the names in a text, which it finds by their isolates. Formatting such as bold
-// may cover a whole name, but entities that Telegram detects must not touch one.
+// checkNames checks the length of a message and the names in it, which it finds by their isolates.
+// Formatting such as bold may cover a whole name, but entities that Telegram detects must not touch
+// one.
 func checkNames(t fatalizer, m botsim.Message) {
 	t.Helper()
 	start, units := -1, utf16.Encode([]rune(m.Text))
@@ -268,8 +269,9 @@ func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the answer gives the reason and a correct form of the command to
-// copy. A free-for-all has no such form, and a span belongs to questions.
+// TestWrongInputNamesTheRightForm: the answer to a malformed command shows a correct form of the
+// same command. Two faults are left out: a free-for-all has no correct form, and a span belongs to
+// questions.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {

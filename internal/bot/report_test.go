@@ -69,8 +69,8 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	}
 }
 
-// TestWizardReplies: a reply to a wizard is an answer if the wizard asks its sender. Replies to
-// other messages are ignored.
+// TestWizardReplies: a reply to a wizard is an answer if the wizard asks the sender of the reply.
+// Replies to other messages are ignored.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -79,8 +79,8 @@ func TestWizardReplies(t *testing.T) {
 	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}),
 		promptData(promptNine, ranking.Cancel{})}
 	for name, tc := range map[string]struct {
-		below  []string // of the message
-		wizard bool     // whether it is open and asks Alice
+		below  []string // data of the buttons below the message
+		wizard bool     // whether a wizard is open and asks Alice
 		text   string
 		want   string
 	}{
