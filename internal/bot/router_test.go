@@ -37,14 +37,14 @@ type call struct {
 	notice  notice.Notice
 	who     command.Person // the departed person, or the opponent of a wizard
 
-	malformed string // command of an answer
+	malformed string // the malformed command that an answer is about
 	ambiguous command.Report
 	offer     int64 // message of the pressed button, for an accepted offer or a page
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
 
-// String describes the call without its origin.
+// String describes the call, with little of its origin.
 func (c call) String() string {
 	switch c.method {
 	case "match":
@@ -183,7 +183,7 @@ func (f *fakeRankings) everybody(o ranking.Origin) []command.Person {
 	return f.people
 }
 
-// Do records a command.
+// Do records an operation as a call.
 func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error {
 	c := call{origin: o}
 	switch op := op.(type) {

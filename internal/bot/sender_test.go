@@ -414,8 +414,8 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestSimplifiedOnlyOnce: a message is simplified once, if there is something to take out of it.
-// The failure of the last request counts.
+// TestSimplifiedOnlyOnce: a part is taken out of a message only if the message has it, so not
+// twice. The failure of the last request counts.
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
 	const noReply, noTopic = "Bad Request: message to be replied not found", "Bad Request: message thread not found"
@@ -456,8 +456,8 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 	}
 }
 
-// TestTheGeneralTopicIsNeverNamed: Telegram rejects the id of the general topic, 1, which old rows
-// may contain.
+// TestTheGeneralTopicIsNeverNamed: the sender leaves out the id of the General topic, 1, because
+// Telegram rejects it. Old rows may contain it.
 func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

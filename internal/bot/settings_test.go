@@ -68,8 +68,8 @@ func TestPressSetting(t *testing.T) {
 	}
 }
 
-// TestSettingButtons: buttons lead to all offered values and back, and a page has at most eight. Of
-// the values of a setting, only the current one is marked.
+// TestSettingButtons: buttons lead to all offered values and back, and a page has at most eight
+// buttons. Of the values of a setting, only the current one is marked.
 func TestSettingButtons(t *testing.T) {
 	t.Parallel()
 	usual := ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}

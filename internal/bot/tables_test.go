@@ -101,8 +101,8 @@ func TestTableRefused(t *testing.T) {
 	}
 }
 
-// TestTableNotAtFault: if the request fails for another reason, the text is not sent after a table
-// that may have been sent, and no refusal is remembered.
+// TestTableNotAtFault: the text is sent only if Telegram refuses the content of the table, and a
+// refusal is remembered only if Telegram accepts the text.
 func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -59,8 +59,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete: each table has forty rows in each language, and only expectations that
-// TestTables can compare.
+// TestTablesAreComplete: each table has forty rows in each language, with only settings that exist
+// and expectations that TestTables can compare. differs.txt names only rows that exist.
 func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/tables/*.txt")
@@ -301,12 +301,12 @@ type setting struct {
 	extra   string   // username of another player
 	first   []string // messages of Alice before anyone else plays
 	last    []string // messages of Alice at the end
-	sql     string   // run before those messages, with the group as $1
+	sql     string   // run before the last messages, with the group as $1
 	replies bool     // the message replies to one from Bob
 }
 
 // settingsOfTables has the settings described in the heads of the tables. In a setting with @dve,
-// that person joined before Dave.
+// that person became a player before Dave did.
 var settingsOfTables = map[string]setting{
 	"one": {}, "base": {},
 	"onenamed": {ladders: []string{"tennis"}},
@@ -699,7 +699,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 	return all
 }
 
-// leaf has the results that the last press of an answer records.
+// leaf has the results that one way to answer all questions records.
 type leaf []result
 
 // outcome is what happens after a message.
@@ -709,7 +709,7 @@ type outcome struct {
 	results []result
 	asks    question
 	leaves  []leaf
-	stored  string // new people, although nothing is recorded
+	stored  string // the census after the message if that changed it without a result
 	before  string // the census of the group before the message
 }
 
@@ -743,7 +743,7 @@ func (h *hall) outcome(said spoken, before string) outcome {
 	return o
 }
 
-// press presses a button of the question, if it has so many.
+// press presses the button of the question with this index, if there is one.
 func (o outcome) press(at int) outcome {
 	if at >= len(o.asks.buttons) {
 		return o

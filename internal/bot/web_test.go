@@ -57,8 +57,8 @@ func TestWebButton(t *testing.T) {
 	}
 }
 
-// TestWebLinkIsSent: in all languages, /web gives the link, or names the setting that the operator
-// has to make.
+// TestWebLinkIsSent: in all languages, /web gives the link, or names the setting of the operator
+// that is missing.
 func TestWebLinkIsSent(t *testing.T) {
 	t.Parallel()
 	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3}}
@@ -77,7 +77,7 @@ func TestWebLinkIsSent(t *testing.T) {
 }
 
 // TestBoardWithWebButton: a board's message changes when the web board is turned on or gets a new
-// link, and only then.
+// link.
 func TestBoardWithWebButton(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkDraw draws 400 players who have played 20,000 matches, and four who have played 20,000
-// each.
+// BenchmarkDraw measures drawing 400 players who together have played 20,000 matches, and four who
+// have played about 20,000 each.
 func BenchmarkDraw(b *testing.B) {
 	long := make([]Line, MaxHighlighted)
 	for i := range long {

@@ -26,7 +26,7 @@ const (
 	differingShare = 0.0003 // of the pixels
 )
 
-// names has names in several scripts. One has an emoji, and one is too long to show.
+// names has names in several scripts. One has an emoji, and one is too long to show in full.
 var names = []string{"Alice", "Борис Ґалаґан", "ليلى", "王小明", "Zoë 🎱", strings.Repeat("Maximiliana ", 5) + "Rex!"}
 
 // season returns the rating histories of players who together play the given number of matches, one
@@ -194,7 +194,7 @@ func decode(t *testing.T, data []byte) image.Image {
 	return picture
 }
 
-// differing returns the share of pixels that differ between two pictures.
+// differing returns the share of pixels that differ by more than tolerance between two pictures.
 func differing(a, b image.Image) float64 {
 	count := 0
 	for y := range Height {
