@@ -108,8 +108,8 @@ func TestSettingButtons(t *testing.T) {
 	}
 }
 
-// TestSettingValue: a value that is a word is translated if there is a text for it. No setting has
-// such a value so far.
+// TestSettingValue: a value that is a word is translated if there is a text for it. The test takes
+// the setting and the value from the id of another text, setting.dark_charts.
 func TestSettingValue(t *testing.T) {
 	t.Parallel()
 	equal(t, wordsFor("").settingValue("dark", "charts"), "dark charts", "setting.dark_charts")

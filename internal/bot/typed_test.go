@@ -33,8 +33,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// judgedTables names the tables in testdata/tables that TestTables judges. No row of any language is
-// wrong, and differs.txt has each row that is not right.
+// judgedTables names the tables in testdata/tables that TestTables judges. No row is wrong in any
+// language, and differs.txt has each row that is not right.
 var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 
 // TestTables sends the message of each row of a table in a group of its own, set up as the head of
