@@ -25,8 +25,8 @@ type Callback struct {
 	Handle  PressHandler
 }
 
-// PressHandler returns the operation for a press. It returns nil if the press must be answered like
-// one of an unknown button. It may add to the origin of the press.
+// PressHandler returns the operation for a press. It returns nil for a press that gets the same
+// answer as a press of an unknown button. It may add to the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
 // callbackVersion is the first byte of the data, and changes with its format. A press of a button

@@ -98,8 +98,8 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 // longChart is the span above which dates below a chart show the month and the year, not the day.
 const longChart = 300 * 24 * time.Hour
 
-// chartDay returns the function that formats the dates below a chart. shown is how long a time the
-// chart spans. There is little room, so names of months are cut to three letters.
+// chartDay returns the function that formats the dates below a chart. shown is the time span of the
+// chart. There is little room, so names of months are cut to three letters.
 func (w words) chartDay(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(w.Text("date.months."+strings.ToLower(at.Month().String()), nil))

@@ -186,7 +186,7 @@ var (
 
 // Menus returns the menus of commands for members of groups, for admins and for private chats, in
 // all languages. Telegram shows people the menu in the language of their app. The English menus
-// have no language code, so Telegram shows them to people with any other language.
+// have no language code, so Telegram shows them to people whose app is in any other language.
 func Menus() []telegram.Menu {
 	var all []telegram.Menu
 	for i, l := range catalog.All() {

@@ -10,14 +10,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// editWindow is how many seconds after sending a message its author can edit it for the bot to
-// handle the edit. The window is long enough to notice a slip, and too short to rewrite history.
+// editWindow is the maximum time, in seconds, between a message and an edit that the bot handles.
+// It is long enough to notice a slip, and too short to rewrite history.
 const editWindow = int64(5 * time.Minute / time.Second)
 
-// edited handles a message that is a command after an edit within editWindow. If the original was
-// not a command, or was refused, the service handles the edit as a new command. Otherwise the
-// service ignores the edit, unless the edit changes the score or the players of a recorded /match.
-// Then the service asks whether to correct the match too.
+// edited handles an edited message that is a command, if the edit is within editWindow. If the
+// original was not a command, or was refused, the service handles the edit as a new command.
+// Otherwise the service ignores the edit, unless the edit changes the score or the players of a
+// recorded /match. Then the service asks whether to correct the match too.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil

@@ -41,8 +41,8 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 }
 
 // member handles a change of a person's membership in a group. Telegram reports such changes only
-// if the bot is an admin. The service does not learn of a change if the person was out before and
-// still is, as when a ban is lifted.
+// if the bot is an admin. The service is not called if the person was out before and still is, as
+// when a ban is lifted.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
@@ -104,7 +104,8 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 
 var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})
 
-// groupDetached says which of its two groups a chat keeps, by how many matches each group has.
+// groupDetached says that a chat had two groups, and how many matches each has: the one that the
+// chat keeps, and the detached one.
 func (w words) groupDetached(n ranking.GroupDetached) string {
 	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }

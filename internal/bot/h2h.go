@@ -48,8 +48,8 @@ func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 // expected returns the first player's expected score as a fact.
 func (w words) expected(n stats.HeadToHead) fact { return w.fact("expected", w.percent(n.Expected)) }
 
-// percent formats ten-thousandths as whole percents from 1 to 99. It never shows 0 or 100, because
-// the match can still go either way.
+// percent formats ten-thousandths as a whole percentage from 1 to 99. It never shows 0 or 100,
+// because the match can still go either way.
 func (w words) percent(tenThousandths int) string {
 	return w.Text("number.percent", args{"Number": min(max((tenThousandths+50)/100, 1), 99)})
 }

@@ -17,7 +17,7 @@ const nameHelp = "help"
 // important commands if it is for a group, and the commands of all topics if it is for a private
 // chat.
 type Help struct {
-	Topic   string    `json:"topic,omitempty"` // the name of the command
+	Topic   string    `json:"topic,omitempty"` // the name of the command to explain
 	List    helpTopic `json:"list,omitempty"`
 	Private bool      `json:"private,omitempty"`
 }

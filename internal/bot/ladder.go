@@ -29,8 +29,8 @@ func typedLadder(_ *Router, req request) ranking.Operation {
 	return change
 }
 
-// pressRename handles the buttons below a RenamePrompt. The cancel button has no name, and changes
-// nothing.
+// pressRename handles the buttons below a RenamePrompt. The cancel button carries no name, and
+// changes nothing.
 func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	if name == "" {
 		return ranking.ChangeLadder{}

@@ -136,8 +136,8 @@ func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 	return i == 0 || w.Date(rows[i].Played) != w.Date(rows[i-1].Played)
 }
 
-// matchRow returns a match with its rating change, which may be empty. It also says that the match
-// was undone, or else what was corrected.
+// matchRow returns a match with its rating change, which may be empty. If the match was undone, it
+// says so; otherwise it says what was corrected, if anything.
 func (w words) matchRow(r stats.MatchRow, change string) string {
 	text := w.Text("outcome.result",
 		args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})

@@ -34,7 +34,7 @@ func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
 }
 
 // playerButtons returns the buttons below a player's page. There are none for a player who has
-// never played in the ladder.
+// never played in the ladder, or whose id is missing.
 func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil
@@ -95,7 +95,7 @@ var _ = shows(view[stats.PlayerStanding]{
 	text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true,
 })
 
-// playedBefore reports whether the player has played in a season of the ladder.
+// playedBefore reports whether the player has played in any season of the ladder.
 func playedBefore(n stats.PlayerStanding) bool { return n.Season != nil && n.Season.Last > 0 }
 
 func (w words) player(n stats.PlayerStanding) string {
@@ -164,7 +164,7 @@ func (w words) playerFacts(n stats.PlayerStanding) []fact {
 	return facts
 }
 
-// form returns the last results as letters of the language.
+// form returns the last results as letters in the language of w.
 func (w words) form(form string) string {
 	ids := map[rune]string{'w': "me.letter.won", 'd': "me.letter.drawn", 'l': "me.letter.lost"}
 	var letters []string

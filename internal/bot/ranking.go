@@ -149,7 +149,8 @@ func movedBy(r stats.Row) string {
 	return fmt.Sprintf("▲%d", r.Moved)
 }
 
-// inactive says for how long a player has not played, in a ranking that includes inactive players.
+// inactive says that a player has had no match for the number of days after which players are
+// hidden.
 func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }

@@ -709,7 +709,7 @@ type outcome struct {
 	results []result
 	asks    question
 	leaves  []leaf
-	stored  string // the census after the message if that changed it without a result
+	stored  string // the census after the message, if it changed although nothing is recorded
 	before  string // the census of the group before the message
 }
 

@@ -45,8 +45,8 @@ func fix(r *Router, req request, f command.Fix) ranking.Operation {
 }
 
 // amendment identifies the match that a command means: by its number, or else by the card or the
-// /match that the command replies to. The zero MatchRef stands for the sender's last match or, in a
-// restore, for the last one that the sender undid.
+// /match that the command replies to. The zero MatchRef stands for the sender's last match or, for
+// a restore, the last one that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
 	if to := req.message.replied(); number == 0 && to != nil {
