@@ -56,18 +56,18 @@ var mensNames = wordSet(fold(`алеша андрюша боря вадя вал
 	сеня серега сережа сева слава
 	степа тема тимоха толя тоша фома федя шура эдя юра яша`))
 
-// isWoman reports whether a name looks like a Russian or Ukrainian woman's: it ends with "а" or "я"
-// and is not one of mensNames.
+// isWoman reports whether a name looks like a Russian or Ukrainian woman's: its first word ends
+// with "а" or "я" and is not in mensNames.
 func isWoman(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
 }
 
-// womensNamesToo are those of mensNames that women have, too.
+// womensNamesToo are the names in mensNames that women have, too.
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
 // isMan reports whether a name looks like a Russian or Ukrainian man's, and not like a name of both
-// sexes. The ending decides, except for mensNames.
+// sexes. The ending of its first word decides, unless that word is in mensNames.
 func isMan(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	if mensNames[first] {
@@ -77,7 +77,7 @@ func isMan(name string) bool {
 }
 
 // nominatives returns the possible nominatives of a folded Cyrillic word. It returns nil for a word
-// that has a meaning in reports.
+// in another script, or with a meaning in reports.
 func nominatives(word string) (all []string) {
 	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {
 		return nil

@@ -37,7 +37,7 @@ type Command struct {
 	// The caller sets the rest, which is not in the text; Parse leaves it empty.
 	MayNameLadder bool   // the first words of the arguments may name the ladder
 	Sender        Person // the author of the message, zero for an anonymous admin
-	// the author of the message it replies to, nil for none; IsBot must be set for a bot
+	// the author of the replied-to message, nil for none; IsBot must be set for a bot
 	Reply  *Person
 	Picked []ladder.PlayerID // the choices made for the first unclear names in a question
 }
@@ -100,7 +100,7 @@ func (c Command) FirstWord() string {
 	return word
 }
 
-// Text returns a command called name with text as its arguments. It serves for answers to
+// Text returns a command called name with text as its arguments. It is used for answers to
 // questions, which contain no command. botUsername is as for Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
@@ -166,7 +166,7 @@ type Person struct {
 	// Earlier is set if the data comes from an earlier message, so that this one adds nothing.
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
-	Whom    bool `json:"-"` // that case is the accusative
+	Whom    bool `json:"-"` // that case may be the accusative
 }
 
 // MayBeBot reports whether a mention may be of a bot. Telegram does not say whose account it is,

@@ -49,8 +49,8 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct removes the slip that err reports from a text, and returns the command that read makes of
-// the rest. read returns an empty string if the meaning is not clear.
+// correct corrects the slip that err reports in a text, and returns the command that read makes of
+// the corrected text. read returns an empty string if the meaning is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
 	const most = 256 // characters, Telegram's limit for the text of a copy button
 	written, ok = withoutSlip(written, err)
@@ -87,7 +87,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 // outcomeCommands maps each result without points to the command that reports it.
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
-// command returns the command that reports a match. It names the ladder unless that is empty. It
+// command returns the command that reports a match. It names the ladder unless ladder is empty. It
 // returns an empty string if a player has no username and is not in the store.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)

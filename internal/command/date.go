@@ -10,12 +10,13 @@ import (
 
 // When is the day on which a match was played. It is zero for today or an unspecified day.
 type When struct {
-	Past bool `json:"past,omitempty"` // the report says "yesterday", without a date
-	Day  *Day `json:"day,omitempty"`  // the day that the report gives otherwise, or nil
+	Past bool `json:"past,omitempty"` // the report says "yesterday"
+	Day  *Day `json:"day,omitempty"`  // the day that the report gives in another way, or nil
 }
 
-// Day is a day that a report gives. Month is 0 if it is not a calendar date, as in "last friday",
-// or if the report gives several days. Year has the last two digits, and is 0 if it is not given.
+// Day is a day that a report gives. Month is 0 if the day is not a calendar date, as in "last
+// friday", or if the report gives different days. Year has the last two digits, and is 0 if it is
+// not given.
 type Day struct{ Year, Month, Day int }
 
 // dateWords maps the words of dates, in all languages of the bot, to letters in dateForms:
@@ -96,7 +97,8 @@ var (
 
 // withoutDates removes dates and times of day from the text, and replaces "last night" with
 // "yesterday". It also returns the day that the dates give: nil if there are none, and the zero Day
-// if they differ. A weekday or a month that is a player's name stays.
+// if they differ. A weekday or a month that is a player's name stays, and so does a date with a
+// number that belongs to a score.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))

@@ -12,9 +12,9 @@
 //	message  = "/" name [ "@" bot ] [ arguments ]
 //	name     = letters, digits and "_", in any letter case
 //
-// The command is the bot_command entity at offset 0. Telegram does not mark a name with other
-// letters than a to z, such as "/gané", so such a name needs no entity. A command addressed to
-// another bot is ignored.
+// The command is the bot_command entity at offset 0. Telegram does not mark the whole of a name
+// with letters other than a to z, such as "/gané", so such a name needs no entity. A command
+// addressed to another bot is ignored.
 //
 // # Matches
 //
@@ -32,26 +32,26 @@
 //	dash      = "-" | "–" | "—" | "−"
 //
 // A name is the full name, the first name or the username of a player of the group, regardless of
-// letter case, accents and apostrophes. The first name may have the second one or the initial of
-// the last one behind it. In Russian and Ukrainian it may be declined, but the subject of a
+// letter case, accents and apostrophes. The first name may be followed by the second name or by the
+// initial of the last name. In Russian and Ukrainian a name may be declined, but the subject of a
 // sentence cannot be in an oblique case. The longest name wins, and quotes join all words in them
 // into one name. If several players have the name, or it is also a word of the vocabulary, each
 // choice that makes a complete report is a reading. Players who have left count only if no other
 // player has the name. If no player has it, the readings use the players with similar names.
 //
 // White space includes invisible characters and mentions. Commas, semicolons, slashes and bars
-// count as white space at either end of a word, and so does a full stop after it. Inside a word,
-// they do so only between two scores. In a match, brackets, quotes, emoji and the like around a
-// word count as white space, too, and so does a colon or a dash after a name or in front of
-// everything. A dash or a colon between two names is a versus. A dash that touches the number after
-// it, but not one before it, is a minus sign.
+// count as white space at either end of a word, and so does a period after it. Inside a word, they
+// do so only between two scores. In a match, brackets, quotes, emoji and the like around a word
+// count as white space, too, and so does a colon or a dash after a name or before everything else.
+// A dash or a colon between two names is a versus. A dash that touches the number after it, but not
+// one before it, is a minus sign.
 //
 // The vocabulary has words of all languages of the bot. In a match, fillers ("gg") and "and" are
 // white space, "me" is the sender, and "to" and "x" between two numbers are colons. /won, /lost,
-// /draw and words such as "won", "lost" and "drew" state the outcome, and separate the sides if no
-// versus does. With them, a match needs no score. A score has a ½ on both sides or on neither; "½"
-// alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is "1/2" beside
-// games that are all won, lost or drawn; elsewhere it may be 1:2.
+// /draw and words such as "won", "lost" and "drew" state the outcome, so the match needs no score.
+// The words also separate the sides if no versus does. A score has a ½ on both sides or on neither;
+// "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is "1/2"
+// beside games that are all won, lost or drawn, or alone in a stated draw; elsewhere it may be 1:2.
 //
 // A sentence with a word that says who won counts only if it has one of the forms of its language,
 // such as "@alice beat @bob", "gegen @bob gewonnen" or "le gané a @bob"; see the variable forms.
@@ -60,16 +60,17 @@
 // first. After a word for winning, a score with the smaller number first is in doubt. So is a score
 // that a word gives to one person ("3:1 for @bob").
 //
-// A score between two teams of the same size separates them, and so do the points of each team
-// behind it. If "and" joins two people, and nothing else tells the sides apart, the sender may have
+// A score between two teams of the same size separates them, and so do points that follow each
+// team. If "and" joins two people, and nothing else tells the sides apart, the sender may have
 // played each of them. Several scores with few points may be several matches.
 //
-// If at least two lines have people and numbers, each line is a report. If each person in a line is
-// followed by scores, each is a result of the sender, unless the first score is the total of those
-// behind the second person; a score between two people or two teams is one result. Any other line
-// with people between the scores is in doubt.
+// If a text has at least four numbers, and at least two of its lines have people and numbers, each
+// line is a report. If scores follow each person in a line, each person with those scores is a
+// result of the sender, unless the first score is the total of the scores after the second person;
+// a score between two people or two teams is one result. Any other line with people between the
+// scores is in doubt.
 //
-// Of at least three scores, the first or the last is the total of the others if no number in it
+// Of at least three scores, the first or the last may be the total of the others if no number in it
 // exceeds their count, and each of them has a number that does. It is dropped if it equals the sets
 // that were won; otherwise there is a reading without it and one with it.
 //
@@ -115,11 +116,11 @@
 // in /match, but a mention is an error, and so is "&", "+" or "and".
 //
 //	fix       = [ match ] scores
-//	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
+//	match     = [ "#" ] 1 to 9 digits, of any script, not all of them zero
 //
 // A number at the beginning of a fix is a match number unless a colon or dash follows it. So
-// without a match number, each score needs a colon or dash that touches the number before it:
-// "13 :3" may be match 13 with half a score.
+// without a match number, each score needs a colon or dash that touches the number before it: "13
+// :3" may be match 13 with half a score. A word for a draw may stand in place of all scores.
 //
 //	/undo                                 the match is not given
 //	/undo match 42                        ReasonUnexpectedWord "match"

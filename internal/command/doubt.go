@@ -21,7 +21,8 @@ const (
 	DoubtTotal   Doubt = "total"   // a score may be the total of the others
 	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
 	DoubtCounts  Doubt = "counts"  // one of two scores is the one after extra time
-	// the words and the score may contradict each other about the winner
+	// the words and the score may contradict each other about the winner, or a match ended early
+	// and no word states its outcome
 	DoubtWinner Doubt = "winner"
 	// several players have a name, or a name may be another word
 	DoubtName        Doubt = "name"
@@ -134,7 +135,8 @@ func unclearTotal(without, with []ladder.Score) string {
 }
 
 // outcome returns the outcome that the words of a report state for its subject, unknown if they
-// state none. It fails if they contradict each other.
+// state none. It fails if they contradict each other, or if they state a winner and the only score
+// is ½:½.
 func (l line) outcome() (meaning, error) {
 	outcome := l.said
 	for _, p := range l.claims() {
@@ -173,8 +175,8 @@ func (m Match) mirrored() Match {
 }
 
 // drawn returns the scores with each "1/2" as a drawn game. isSure reports whether that is the only
-// possible reading, because all other scores are games that were won, lost or drawn, or because the
-// words state a draw.
+// possible reading, because all other scores are games that were won, lost or drawn, or because
+// there is no other score and the words state a draw.
 func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score, isSure bool) {
 	drawn, others := slices.Clone(scores), len(scores)
 	for i := range len(l.scores.numbers) / 2 {
@@ -186,10 +188,11 @@ func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score,
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
-// possible returns the ways to read several scores, and why there is more than one. A first or last
+// possible returns the ways to read several scores, and why they are in doubt. A first or last
 // score that may be the total of the others is dropped. If it does not equal the sets that were
 // won, it may also be a set, so both ways are possible. Half-time and tie-break scores in brackets
-// are dropped as well. A "1/2" that may be a drawn game makes two ways.
+// are dropped as well. A "1/2" that may be a drawn game makes two ways, and so do the last two
+// scores of a match with extra time.
 func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1

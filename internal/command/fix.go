@@ -96,8 +96,8 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// namesMatch reports whether the first word of a fix is meant as a match number. A number in front
-// of a word that begins with a colon or dash is part of a score.
+// namesMatch reports whether the first word of a fix is meant as a match number. A number before a
+// word that begins with a colon or dash is part of a score.
 func namesMatch(words []string) bool {
 	if len(words) == 0 {
 		return false

@@ -12,9 +12,9 @@ import (
 // apostrophes, width and style: José is jose, Straße is strasse, İbrahim is ibrahim and Алёна is
 // алена.
 //
-// A mark that makes another letter stays. Decomposition turns й into и with a breve, but й is a
-// letter of its own, while ё is commonly written as е: Май and Маи are two people. The same goes
-// for ї and ў. Outside Latin, Greek and Cyrillic, marks may be vowels, so they stay as well.
+// A mark that turns a letter into another one stays. Decomposition turns й into и with a breve, but
+// й is a letter of its own, while ё is commonly written as е: Май and Маи are two people. The same
+// goes for ї and ў. Outside Latin, Greek and Cyrillic, marks may be vowels, so they stay as well.
 func fold(word string) string {
 	if isWord(word) {
 		return strings.ToLower(word)
@@ -30,15 +30,16 @@ func fold(word string) string {
 
 var caseFold = cases.Fold() // stateless
 
-// plainLetters restores the marks that make another letter, drops apostrophes, and replaces letters
-// that do not decompose with what people type if their keyboards lack them.
+// plainLetters restores й, ў and ї, drops apostrophes, and replaces letters that do not decompose
+// with what people type if their keyboards lack them.
 var plainLetters = strings.NewReplacer(
 	"и\u0306", "й", "у\u0306", "ў", "і\u0308", "ї",
 	"ı", "i", "ł", "l", "ø", "o", "đ", "d", "ð", "d", "æ", "ae", "œ", "oe", "þ", "th", "ħ", "h", "ŋ", "n",
 	"'", "", "’", "", "ʼ", "", "`", "",
 )
 
-// isAccent reports whether r is a mark of the Latin, Greek or Cyrillic script.
+// isAccent reports whether r is a mark of the Latin, Greek or Cyrillic script, or the variation
+// selector of an emoji.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
 
 // atom is the smallest part of a name: a run of letters, digits, marks and "_", with single

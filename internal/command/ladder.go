@@ -9,7 +9,8 @@ import (
 
 // CanNameLadder reports whether the first words of a command's arguments can name a ladder, because
 // they have no other meaning there. They must have a letter and no sign that mentions, commands or
-// scores use. No word may have a meaning, such as an outcome, a day, or a part of a view.
+// scores use. No word may have a meaning, such as an outcome, a day, or an option like "all",
+// unless the word is a filler.
 func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false
@@ -30,7 +31,7 @@ func IsFiller(text string) bool {
 }
 
 // LadderAfter returns the text after the match number of a /fix as name. ok reports whether it may
-// be the name of a ladder. number is 0 if there is none.
+// be the name of a ladder. number is the match number, or 0 if none is given.
 func LadderAfter(c Command) (number int, name string, ok bool) {
 	words := fields(c.Args)
 	if namesMatch(words) {
@@ -44,7 +45,7 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 }
 
 // FirstWords returns the first words of the arguments, at most n, joined by spaces and without
-// colons, commas, full stops and exclamation marks behind them. It stops at a mention.
+// trailing colons, commas, periods and exclamation marks. It stops at a mention.
 func (c Command) FirstWords(n int) string { return firstWords(c.Args, n) }
 
 // LaterWords returns the first words of each line after the first, as FirstWords does.
@@ -66,11 +67,11 @@ func firstWords(line string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// repeatedCommand matches a command repeated in front of a line.
+// repeatedCommand matches a command repeated at the beginning of a line.
 var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
 
-// laterLines returns the index in the arguments at which each line after the first begins, behind
-// the command if the line repeats it.
+// laterLines returns the index in the arguments at which each line after the first begins, or, if
+// the line repeats the command, the index after it.
 func (c Command) laterLines() (starts []int) {
 	for i, r := range c.Args {
 		if r == '\n' {

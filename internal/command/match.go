@@ -14,12 +14,12 @@ const (
 )
 
 // Match is a reported result. Each side has at least one person. All people are different, and none
-// of them is a bot. Its JSON is part of a stored question about a report.
+// of them is a bot. The JSON form is part of stored reports.
 type Match struct {
 	// Key is the idempotency key of the match. Parsing leaves it empty: then it is the key of the
 	// message, with #2, #3 and so on for the later matches of the message.
 	Key    string         `json:"key,omitempty"`
-	A      []Person       `json:"a"` // side A's scores come first
+	A      []Person       `json:"a"` // its number comes first in each score
 	B      []Person       `json:"b"`
 	Self   bool           `json:"-"`      // A is the sender alone, and not mentioned
 	Scores []ladder.Score `json:"scores"` // the only score, or the sets in the order played
@@ -34,15 +34,16 @@ type Reading []Match
 // Report is a parsed report, with all its possible readings.
 type Report struct {
 	// Readings are the ways to understand the text, the likeliest first: at least one and at most
-	// MaxReadings. If two differ in the winner, the first has the score as typed.
+	// MaxReadings. If two differ only in the winner, the first has the numbers of the score in the
+	// order typed.
 	Readings []Reading
 	Doubt    Doubt  // why a person must choose a reading, or confirm the only one
-	Word     string // the name in doubt, or the score that may be a total, or empty
+	Word     string // the name in doubt, the possible total, or the unreadable line; may be empty
 }
 
 // ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of
-// the author of the replied-to message becomes that Person of c. names are the players of the
-// group; nil allows no plain names. Every error is a *FormError.
+// the author of the replied-to message becomes the Person in c. names are the players of the group;
+// nil allows no plain names. Every error is a *FormError.
 func ParseMatch(c Command, names *Names) (Report, error) {
 	// /won in reply to the opponent is complete
 	answers := c.Reply != nil && !c.Reply.IsBot && c.SaysWhoWon()
@@ -73,7 +74,7 @@ var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b
 // listNumber matches the number of a line in a list, and the next character: "1. @bob 3:1".
 var listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]{1,2}[.)][ \t]+([^0-9\s])`)
 
-// withScoresApart splits off numbers typed directly behind a player's username: in "@carol3:1",
+// withScoresApart splits off numbers typed directly after a player's username: in "@carol3:1",
 // Telegram marks "@carol3" as a mention.
 func (t text) withScoresApart(names *Names) text {
 	parts, people := strings.Split(t.written, placeholder), slices.Clone(t.people)
@@ -95,7 +96,7 @@ func (t text) withScoresApart(names *Names) text {
 // halfScore matches the second half of a score at the beginning of a text.
 var halfScore = regexp.MustCompile(`^[:：\-–—−][0-9]{1,3}(?:[^0-9:：\-–—−]|$)`)
 
-// mayTouchScore reports whether a mention may be a username with a number behind it.
+// mayTouchScore reports whether a mention may be a username with a number typed directly after it.
 func (t text) mayTouchScore() bool {
 	for i, behind := range strings.Split(t.written, placeholder)[1:] {
 		if endsWithDigit(t.people[i].Username) && halfScore.MatchString(behind) {

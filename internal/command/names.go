@@ -18,7 +18,7 @@ const (
 // Names finds the players of a group by their names. It is safe for concurrent use.
 type Names struct {
 	people  []Person
-	byName  map[string][]int // folded names, first names and usernames to indexes of people
+	byName  map[string][]int // folded names, shortened names and usernames to indexes of people
 	former  map[string][]int // former usernames to indexes of people
 	longest int              // the number of atoms of the longest name, at most maxWords
 }
@@ -91,7 +91,7 @@ func (n *Names) named(name string) []Person {
 	return all[:min(len(all), MaxReadings)]
 }
 
-// isUsername reports whether a player has a username.
+// isUsername reports whether a player has the given username.
 func (n *Names) isUsername(username string) bool {
 	return slices.ContainsFunc(n.byName[foldName(username)],
 		func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })
@@ -106,7 +106,8 @@ func (n *Names) pick(indexes []int) (people []Person) {
 
 // near returns at most maxNear people for a folded name that no player has, the most similar first.
 // It looks for former usernames, for words and beginnings of words in names, and for names and
-// words with at most two wrong letters.
+// words with at most two wrong letters, or fewer in a short name. For a single letter it returns
+// none.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
 	if len(typed) == 1 {
@@ -148,8 +149,8 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	return 2 * wrong, wrong <= limit
 }
 
-// Distance returns how many letters must be added, removed, replaced or swapped to turn a into b,
-// or any number above limit if it exceeds limit.
+// Distance returns how many edits turn a into b, or some number above limit if it takes more than
+// limit. An edit adds, removes or replaces a letter, or swaps two adjacent ones.
 func Distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -46,8 +46,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 }
 
 // resolve replaces the names that uses selects with the people they mean, and skips the others. It
-// fails with a *NameError if a name means no one, or several people of whom the sender has picked
-// none.
+// fails with a *NameError if not exactly one person has a name, unless the sender has picked
+// someone for it.
 func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
 	found, picked := names.find(t, true), p.picked
 	for i := range found {
@@ -71,7 +71,7 @@ func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, 
 	return t.with(slices.DeleteFunc(found, func(name plainName) bool { return !uses(name) })), nil
 }
 
-// The limits of how many people /teams divides.
+// The limits on how many people /teams divides.
 const (
 	MinPlayers = 4           // two teams of two
 	MaxPlayers = 2 * MaxTeam // two full sides of a match
@@ -109,8 +109,8 @@ func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 	return people, err
 }
 
-// lineup calls use with the people in a text. If that fails, it tries again with words as names
-// that also have another meaning.
+// lineup calls use with the people in a text. If that fails, it tries again, and takes words that
+// also have another meaning as names.
 func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	names = cmp.Or(names, new(Names))
 	err := p.lineupOf(t, names, func(n plainName) bool { return !n.isOptional }, use)
@@ -120,7 +120,8 @@ func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	return err
 }
 
-// lineupOf reads the people in a text, with only the names that uses selects.
+// lineupOf calls use with the people in a text, and takes only the names that uses selects. It
+// fails if the text has a score or says who won.
 func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use func(line) error) error {
 	t, err := p.resolve(t, names, uses)
 	if err != nil {
@@ -129,7 +130,7 @@ func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use fu
 	l, err := p.line(t)
 	switch form := (*FormError)(nil); {
 	case errors.As(err, &form) && form.Reason != ReasonUnknownMention:
-		// A word that is no person may look like part of a score.
+		// A word that is not a person may look like part of a score.
 		return formError(ReasonUnexpectedWord, form.Detail)
 	case err != nil:
 		return err

@@ -11,8 +11,8 @@ import (
 )
 
 // MayNamePlayers reports whether the arguments have words or quotes that could be plain names of
-// players, or a mention that may be a username with a number behind it. Words such as "gg" count,
-// but are hardly ever names: see LikelyNamesPlayers.
+// players, or a mention that may be a username with a number typed directly after it. Words such as
+// "gg" count, but are hardly ever names: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	isWord := func(a atom) bool { return !isScoreWord(a.text) }
 	return slices.ContainsFunc(atoms(c.Args), isWord) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
@@ -44,7 +44,7 @@ func (n plainName) ways() int {
 	return len(n.people)
 }
 
-// parseNames reads a report that may have plain names of players, unless names is nil.
+// parseNames reads a report. Unless names is nil, the report may have plain names of players.
 func (p parser) parseNames(t text, names *Names) (Report, error) {
 	if names == nil {
 		return p.parse(t)
@@ -162,8 +162,8 @@ func unclearName(found []plainName, way, other int) (word string) {
 }
 
 // find returns the names in a text, and the unknown words that may be names. At each word it takes
-// the longest name. A name that ends with a number counts only if numbers is true. An @ before a
-// name is part of it: in "@bob", which is too short, Telegram marks no mention.
+// the longest name. Outside of quotes, a name that ends with a number counts only if numbers is
+// true. An @ before a name is part of it: in "@bob", which is too short, Telegram marks no mention.
 func (n *Names) find(t text, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(t.written), t.quotes()
@@ -225,7 +225,7 @@ func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	return count
 }
 
-// unknownName returns how many atoms, from the first, form a name that no player has.
+// unknownName returns how many of the atoms, from the first on, form a name that no player has.
 func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
 		isOther := isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] || n.longestName(t, of[i:], numbers) > 0
@@ -236,8 +236,9 @@ func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues reports whether two neighboring atoms can be part of one name. Between them are only
-// white space, symbols and a full stop, or one sign as in "Jean-Luc".
+// continues reports whether two neighboring atoms can be part of one name. They can be if there is
+// nothing between them but white space, symbols and a leading period, or one sign as in "Jean-Luc".
+// A line break or a placeholder separates them.
 func (t text) continues(a, b atom) bool {
 	gap := t.written[a.end:b.start]
 	if strings.ContainsAny(gap, "\n"+placeholder) {

@@ -12,7 +12,7 @@ import (
 type Question struct {
 	// the person asked about, zero if none is named; its Name need not be a player's
 	Who     Person
-	Number  int    // a page or a number of places, 0 if not given
+	Number  int    // a page, or how many places; 0 if not given
 	Span    Span   // the span of time, empty if none is named
 	Unknown string // the part that cannot be understood, or empty
 }

@@ -10,9 +10,9 @@ type Reason string
 const (
 	// no arguments, as when the command is tapped in the menu
 	ReasonEmpty Reason = "empty"
-	// no mention, and the message is not a reply
+	// no opponent is named, and the message does not reply to a known person
 	ReasonNoOpponent Reason = "no_opponent"
-	// one person is missing, and the sender is unknown: an anonymous admin
+	// one of the players can only be the sender, who is an anonymous admin or a bot
 	ReasonNameBothPlayers Reason = "name_both_players"
 	// more than two people, or two on the same side, but no "vs" between the sides
 	ReasonNoVersus Reason = "no_versus"
@@ -40,7 +40,7 @@ const (
 	ReasonThirdNumber Reason = "third_number"
 	// several scores, one without a colon or a dash: the word in which the second begins
 	ReasonSeveralScores Reason = "several_scores"
-	// more than MaxSets scores
+	// more than MaxSets scores, or too long a text about the games of a match that ended early
 	ReasonTooManySets Reason = "too_many_sets"
 	// a number with a minus sign: the number
 	ReasonNegativeNumber Reason = "negative_number"
@@ -50,7 +50,7 @@ const (
 	ReasonScoreTooLarge Reason = "score_too_large"
 	// a match number that cannot exist, zero or more than nine digits: the number
 	ReasonNoSuchNumber Reason = "no_such_number"
-	// at least three people or sides with a number each, or three sides
+	// at least three sides, or at least three people with a number each
 	ReasonFreeForAll Reason = "free_for_all"
 	// several results on one line that cannot be told apart, or lines that are not one result each
 	ReasonSeveralResults Reason = "several_results"
@@ -64,7 +64,7 @@ const (
 	ReasonUnclearWinner Reason = "unclear_winner"
 	// the first or the last score may be the total of the others: that score
 	ReasonUnclearTotal Reason = "unclear_total"
-	// fewer than MinPlayers people, or more than MaxPlayers
+	// fewer than MinPlayers people, more than MaxPlayers, or a sender who cannot play
 	ReasonPlayers Reason = "players"
 )
 

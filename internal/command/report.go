@@ -39,14 +39,14 @@ type line struct {
 	// 1:3"
 	isOfSender bool
 	names      bool  // a word stands for the sender
-	joined     []int // the indexes, from 1, of people whom "and" joins to the one before
-	isPast     bool  // the match was played on another day
+	joined     []int // the indexes of people whom "and" joins to the person before
+	isPast     bool  // the match was played on an earlier day
 	isOpen     bool  // it stays open who won, whatever the words say
 	isEarly    bool  // the match ended early
 	isLate     bool  // its score includes extra time or penalties
 }
 
-// parse reads a report in which all people are mentioned.
+// parse reads a report in which each name is already a placeholder.
 func (p parser) parse(t text) (Report, error) {
 	lines, err := p.lines(t)
 	if err != nil {
@@ -106,8 +106,8 @@ func (l line) winsFirst() bool {
 	return len(all) > 1 && value(all[0].text) > value(all[1].text)
 }
 
-// lines reads all words of a report. If at least two lines have people and numbers, each line is a
-// result. Otherwise the whole text is one.
+// lines reads all words of a report. If it has at least four numbers, and at least two of its lines
+// have people and numbers, each line is a result. Otherwise the whole text is one line.
 func (p parser) lines(t text) ([]line, error) {
 	whole, err := p.line(t)
 	if err != nil || len(whole.scores.numbers) < 4 {
@@ -163,7 +163,7 @@ func (p parser) line(t text) (line, error) {
 
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
-	// a person directly precedes; a pause, or a word such as "and", since the last person
+	// a person precedes, with only minor words between; a pause, or "and", since the last person
 	var named, pauses, joins bool
 	var greets, isGreeted bool // a greeting directly precedes, or preceded the last person
 	has := make(map[meaning]bool)
@@ -202,8 +202,8 @@ func (p parser) personOf(w word) Person {
 	return w.person.identify(p.sender).identify(p.replied)
 }
 
-// addPerson adds a person. Without a word such as "and", a pause or "I" makes the person before an
-// addressee: "@bob, I beat @carol".
+// addPerson adds a person. Unless "and" joins two people, a pause between them, or "I" as the
+// second, makes the first an addressee: "@bob, I beat @carol".
 func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
 		if before := &l.pieces[i]; before.isSide && before.isApart {
@@ -243,7 +243,7 @@ func (l line) claims() []piece { return l.all(won, lost, drew) }
 // hasClaim reports whether the line or the command says who won.
 func (l line) hasClaim() bool { return l.said != unknown || len(l.claims()) > 0 }
 
-// isQuestion reports whether a text asks about a score: "@bob beat @carol 3:1?"
+// isQuestion reports whether a text asks about a result: "@bob beat @carol 3:1?"
 func isQuestion(text string) bool {
 	said := strings.TrimRightFunc(text,
 		func(r rune) bool { return isSpace(r) || strings.ContainsRune("!?"+placeholder, r) })
@@ -261,7 +261,7 @@ func isEnclosed(word string) bool {
 }
 
 // add adds a word that names no person. named reports whether a person directly precedes it, pauses
-// whether a pause separates them.
+// whether a pause separates them or a greeting precedes that person.
 func (l *line) add(w word, next following, named, pauses bool) error {
 	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
@@ -323,7 +323,8 @@ func (l *line) isNegated(behind following) bool {
 	return at >= 0 && l.words[at].meaning == not
 }
 
-// isDefault are words for beating an opponent that mean a default behind the last score.
+// isDefault are words for beating an opponent that mean a default after a score, if no person
+// follows.
 var isDefault = wordSet(`def Def DEF d D`)
 
 // elsewhere maps the meaning of an ambiguous word to the one that applies if no context gives
@@ -397,8 +398,8 @@ func isSign(s string) bool {
 // timesSigns are the letters and signs that stand for "times" between two numbers.
 const timesSigns = "xXхХ×"
 
-// withColon writes a word such as "3x1" or "6/4" with a colon, and so "3x" in front of another
-// number.
+// withColon replaces the sign in a word such as "3x1" or "6/4" with a colon, and also in "3x"
+// before another number. It writes fractions with ½.
 func withColon(word string, isBeforeNumber bool) string {
 	if strings.ContainsAny(word, "/.,") { // the regular expression is slower
 		word = fractions.ReplaceAllString(word, "${1}½${2}${3}½")

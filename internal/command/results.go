@@ -20,7 +20,7 @@ func (p parser) readings(l line) (Report, error) {
 	}
 }
 
-// one reads a line as one match.
+// one reads a line as one match. If the line may also report several, it adds those readings.
 func (p parser) one(l line) (Report, error) {
 	m, err := p.players(l)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p parser) one(l line) (Report, error) {
 }
 
 // endedEarly reads a match that ended early. Its winner counts, but not its games. If the words do
-// not state the winner, both sides are readings.
+// not state the outcome, each side is the winner in one of two readings.
 func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	const longest = 250 // bytes of games
 	for _, w := range l.words {
@@ -113,8 +113,8 @@ func (p parser) againstEach(m Match) (each Reading) {
 	return each
 }
 
-// isFreeForAll reports whether the line has at least three people or three sides, and a number for
-// each.
+// isFreeForAll reports whether the line has at least three sides and a number for each, or at least
+// three people and a number for each, but no scores.
 func (l line) isFreeForAll(hasScores bool) bool {
 	count, sides := len(l.scores.numbers), len(l.all(versus))+1
 	return count >= 3 && (sides == 1 && len(l.people) == count && !hasScores || sides == count)
@@ -126,8 +126,9 @@ func (l line) isSpread() bool {
 	return len(all) > 2 && slices.ContainsFunc(all[2:], func(n number) bool { return n.at != all[0].at })
 }
 
-// several reads a line with people between the scores. It is in doubt unless the sender plays each
-// of the people one on one, and nothing suggests another reading.
+// several reads a line with people between the scores. If the first score is certainly the total of
+// the others, the line is one match. Otherwise it is in doubt unless the sender plays each of the
+// people one on one, and nothing suggests another reading.
 func (p parser) several(l line) (Report, error) {
 	isOne, maybeOne := l.isTotalBetween()
 	if of, err := p.one(l); isOne && err == nil {
@@ -152,8 +153,8 @@ func (p parser) several(l line) (Report, error) {
 }
 
 // isTotalBetween reports whether the first score stands between two sides and is the total of the
-// others, which stand behind both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe reports whether
-// it can be the total, or whether the others are in brackets.
+// others, which stand after both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe reports whether it
+// stands there and may be the total, judging by its numbers or by brackets around the next score.
 func (l line) isTotalBetween() (is, maybe bool) {
 	scores, err := l.scores.scores()
 	all := l.scores.numbers
@@ -176,7 +177,7 @@ func (r Reading) hasTotal() bool {
 	return false
 }
 
-// playsEach reports whether each match is one on one and the sender plays in it.
+// playsEach reports whether the sender plays in every match, one on one.
 func (p parser) playsEach(r Report) bool {
 	return !slices.ContainsFunc(slices.Concat(r.Readings...), func(m Match) bool {
 		return len(m.A)+len(m.B) > 2 || !m.A[0].IsSame(p.sender) && !m.B[0].IsSame(p.sender)
@@ -216,8 +217,8 @@ func (l *line) follow(before line, sender Person) {
 	l.isOpen = said == unknown && before.hasClaim() && isAlone || before.isOpen && isSilent
 }
 
-// ofSender returns the outcome that a line states for the sender as its subject; unknown if it does
-// not.
+// ofSender returns the outcome that a line states for the sender as its subject, or unknown if it
+// states none.
 func (l line) ofSender(sender Person) meaning {
 	isOfOther := func(p piece) bool {
 		return p.isObject() || p.meaning == passive || p.meaning == of || p.isOf(others, several)
@@ -236,11 +237,12 @@ func (l line) ofSender(sender Person) meaning {
 	return unknown
 }
 
-// parts divides a line into results: people with the scores behind them, before them if the line
-// begins with a score, or between two, as in "@alice 3:1 @bob, @carol 3:2 @dave". A word between
-// two parts belongs to the next one, except for a word about the winner that directly follows a
-// part without one: "gegen @bob 3:1 gewonnen". hasWordBetween reports whether such a word, or one
-// that separates sides, is between.
+// parts divides a line into results. In each, the scores follow the people, precede them if the
+// line begins with a score, or stand between two people, as in "@alice 3:1 @bob, @carol 3:2 @dave".
+// A word between two parts belongs to the next part, with two exceptions: a word such as "ret",
+// which ends a match, and a word about the winner that directly follows a part without such a word:
+// "gegen @bob 3:1 gewonnen". hasWordBetween reports whether a word about the winner, or one that
+// separates sides, stands between two parts.
 func (l line) parts() (all [][]word, hasWordBetween bool) {
 	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
 	var first, last word // the first and the last person or score
@@ -274,17 +276,17 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 	return append(all, l.words[start:]), hasWordBetween
 }
 
-// isHeading reports whether a line without numbers may be about the lines below, because it names a
-// person or an outcome: "lost:".
+// isHeading reports whether a line may be about the lines below, because it has no numbers and
+// names a person or an outcome: "lost:".
 func (t text) isHeading(names *Names) bool {
 	isKnown := func(n plainName) bool { return len(n.people) > 0 }
 	isOfPerson := len(t.people) > 0 || slices.ContainsFunc(cmp.Or(names, new(Names)).find(t, true), isKnown)
 	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
 }
 
-// withoutBadLine reads a report without its one unreadable line. ok is false if another line is
-// unreadable or in doubt. It is also false if the bad line may belong to the results above or
-// below: it begins with a number, or is a heading in front.
+// withoutBadLine reads a report without its one unreadable line. ok is false if no other line is a
+// report, or if one is unreadable or in doubt. It is also false if the bad line may belong to the
+// results above or below: it begins with a number, or is a heading above all of them.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

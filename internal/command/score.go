@@ -28,12 +28,12 @@ type scoreText struct {
 	afterNumber bool   // the last thing read is a number
 	open        string // a separator that still lacks its second number
 	stray       string // the first separator that is not between two numbers
-	isEnclosed  bool   // the word is in brackets of its own
+	isEnclosed  bool   // the word being added is in brackets of its own
 	hasHalf     bool   // a lone ½ was read as a drawn game
 }
 
-// add reads a word, and fails unless it consists of numbers and separators. at is the number of
-// people before it.
+// add reads a word. It fails unless the word consists of separators and of numbers that a score can
+// have. at is how many people precede the word.
 func (t *scoreText) add(word string, at int) error {
 	rest := word
 	if word == oneTwo {
@@ -63,8 +63,8 @@ func (t *scoreText) add(word string, at int) error {
 	return nil
 }
 
-// withDraw returns ½:½ for a ½ that is a drawn game rather than the points of one side, as in
-// "½ - ½" or "½ 2½".
+// withDraw returns "½:½" for a "½" that is a drawn game, and any other word unchanged. In "½ - ½"
+// and "½ 2½", each "½" is the points of one side.
 func (t *scoreText) withDraw(word, next string) string {
 	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
 	if word == half && !isOfSide {
@@ -84,8 +84,8 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// scores returns the scores read so far. Several scores need a separator each. If a number lacks
-// its other half, the error names the only number outside of scores with a separator, or else the
+// scores returns the scores read so far. Several scores need a separator each. A
+// ReasonIncompleteScore error names the only number outside of scores with a separator, or else the
 // last number.
 func (t *scoreText) scores() ([]ladder.Score, error) {
 	var scores []ladder.Score
@@ -139,7 +139,8 @@ const (
 // it.
 var negativeNumber = regexp.MustCompile(`(?:^|[^0-9½])([` + dashes + `][0-9]+)`)
 
-// wordFault returns an error if end cannot be part of a score. end is word, or its end.
+// wordFault returns an error if end cannot be part of a score. end is word, or a suffix of it, such
+// as the "42" of "#42".
 func wordFault(end, word string) error {
 	hasPoint := strings.ContainsAny(end, ".,")
 	switch {
@@ -159,7 +160,7 @@ func wordFault(end, word string) error {
 	return nil
 }
 
-// value converts digits to a number, and adds Half for a ½ behind them. The number must fit an int.
+// value converts digits to a number, and adds Half for a ½ after them. The number must fit an int.
 func value(digits string) int {
 	whole, isHalf := strings.CutSuffix(digits, half)
 	n, _ := strconv.Atoi(whole)
@@ -174,11 +175,12 @@ func value(digits string) int {
 var fractions = regexp.MustCompile(
 	`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 
-// anyDigits matches digits of any script and of keycaps. Digits behind a letter are part of a name
-// such as "Ali٣".
+// anyDigits matches digits of any script and of keycaps. It also matches digits together with the
+// letter before them, because those are part of a name such as "Ali٣".
 var anyDigits = regexp.MustCompile(`\pL\p{Nd}+|\p{Nd}+[\x{FE0F}\x{20E3}]*`)
 
-// withASCIIDigits replaces full-width, Arabic and other digits, and keycaps, with 0 to 9.
+// withASCIIDigits replaces full-width, Arabic and other digits, and keycaps, with 0 to 9, except
+// after a letter.
 func withASCIIDigits(s string) string {
 	return anyDigits.ReplaceAllStringFunc(s, func(match string) string {
 		if first, _ := utf8.DecodeRuneInString(match); unicode.IsLetter(first) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// forms are the sentences that leave no doubt about who won, by the language of their verb, without
-// scores and fillers. In any other sentence the first person may just as well be the object:
-// "a @bob le ganó @carol", "den @bob hat @carol geschlagen".
+// forms lists the sentences that leave no doubt about who won, by the language of their verb. It
+// leaves out scores and fillers. In any other sentence the first person may just as well be the
+// object: "a @bob le ganó @carol", "den @bob hat @carol geschlagen".
 //
 //	S        the subject: a named person, a team, or "I"
 //	I        the subject: only "I"
@@ -17,7 +17,7 @@ import (
 //	win      a verb that stands alone ("won", "lost"), and won its participle
 //	beat     a verb that takes an object ("beat"), and beaten its participle
 //	victory  a noun
-//	prep     a preposition before the other side; against and with only those, a only "a @bob"
+//	prep     a preposition before the other side; against, with, a   only that kind of it
 //	has was art se   an auxiliary, a passive one, an article, a pronoun such as "le"
 //
 // Parts in brackets are optional, and bars separate alternatives. A verb must also agree with the
@@ -90,8 +90,8 @@ var slavicForms = readForms(
 	"victory against O", // победа над bob
 )
 
-// formsOfSender are the forms of the words behind a known outcome of the sender, as behind "/won":
-// "@bob".
+// formsOfSender are the forms of the words after a known outcome of the sender, such as "@bob"
+// after "/won".
 var formsOfSender = readForms("[prep] [art] O", "I [prep] O", "S prep O", "")
 
 // formsWithoutVerb are the forms of a result without a verb, whose score is about the first side or
@@ -149,24 +149,24 @@ type piece struct {
 	isSide    bool
 	side      int  // 0 is the first side
 	isTeam    bool // it has several people
-	isWith    bool // a word such as "with" joins them
-	isSender  bool // given by a word such as "me"
+	isWith    bool // a word such as "with" joins these people
+	isSender  bool // named by a word such as "me"
 	isWoman   bool // judging by the name
 	isMan     bool // judging by the name
 	isOblique bool
 	isWhom    bool // in the accusative
 }
 
-// isSubject reports whether a word for the sender may be the subject: "I", and in English also "me"
-// in front.
+// isSubject reports whether a word for the sender may be the subject: "I", or "me" on the first
+// side of a sentence in English or without a verb.
 func (p piece) isSubject(language string) bool {
 	return p.meaning == me || p.meaning == meOrI && (language == "en" || language == "") && p.side == 0
 }
 
-// isObject reports whether a word for the sender is an object.
+// isObject reports whether a word for the sender may be an object.
 func (p piece) isObject() bool { return p.isSender && p.meaning != me }
 
-// verb returns the verb that the word is in a language and role.
+// verb returns the reading of the word as a verb of a language, in a role.
 func (p piece) verb(language, role string) (v verb, ok bool) {
 	i := slices.IndexFunc(p.verbs, func(v verb) bool { return v.language == language && v.role == role })
 	if i < 0 {
@@ -175,7 +175,8 @@ func (p piece) verb(language, role string) (v verb, ok bool) {
 	return p.verbs[i], true
 }
 
-// isOf reports whether the piece is a verb, and only ever with one of these subjects.
+// isOf reports whether the piece is a verb, and each of its readings has one of these kinds of
+// subject.
 func (p piece) isOf(people ...who) bool {
 	return len(p.verbs) > 0 && !slices.ContainsFunc(p.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
 }
@@ -183,7 +184,7 @@ func (p piece) isOf(people ...who) bool {
 // sentence is a form filled with pieces.
 type sentence struct {
 	language             string
-	outcome              meaning // won, lost or drew
+	outcome              meaning // won, lost, drew or unknown
 	subject, object, aux *piece
 	claim                *piece
 	verb                 verb
@@ -233,7 +234,7 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 }
 
 // subjectSide returns the side of the subject. A missing subject is on the side opposite the
-// object. Without an object, it is the sender, who is the first side.
+// object. Without an object, the subject is the sender, who is the first side.
 func (s sentence) subjectSide() int {
 	switch {
 	case s.subject != nil:
@@ -360,8 +361,8 @@ func (l line) sentence(first int) []piece {
 	return all
 }
 
-// withWord adds a word. Of several words in front of a person, the most specific one counts:
-// "contra o", "con el".
+// withWord adds a word. Of several words before a person, the most specific one counts: "contra o",
+// "con el".
 func withWord(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isBefore := func(m meaning) bool { return m == versus || over <= m && m <= article }
@@ -374,8 +375,8 @@ func withWord(all []piece, p piece) []piece {
 	return all
 }
 
-// withPerson adds a person. People on one side become one piece if at most a word such as "with"
-// separates them.
+// withPerson adds a person. People on one side become one piece if at most a word such as "with" or
+// an article is between them. A pause keeps them apart unless there is a "with".
 func withPerson(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isWith := false

@@ -53,8 +53,8 @@ func (t text) label() string {
 
 // word is a word in a text, or a person.
 type word struct {
-	string  string  // without decoration around it; empty for a person
-	person  *Person // nil for a word
+	string  string  // without decoration around it; empty if person is set
+	person  *Person // the mentioned or named person; nil for a word
 	meaning meaning
 	typed   string // the word with its decoration
 	before  string // everything between the previous word and this one
@@ -105,7 +105,7 @@ func (t text) words() []word {
 	return all
 }
 
-// following is the words behind a word.
+// following is the words after a word.
 type following []word
 
 // next returns the first word, zero if there is none.

@@ -14,7 +14,7 @@ const (
 	unknown  meaning = iota
 	filler           // has no effect
 	game             // a filler, unless the group's ladders have names
-	greeting         // a filler that addresses the person named behind it
+	greeting         // a filler that addresses the person named after it
 	the              // a filler that may stand between a preposition and a name
 	// part of a match: "set". With a word that says who won, it leaves open who won the match
 	oneSet
@@ -27,28 +27,28 @@ const (
 	and
 	versus        // separates the sides: "against"
 	me            // the sender as a subject: "I"
-	meOrI         // the sender as an object, or as a subject in front: "me"
+	meOrI         // the sender as an object, or as a subject on the first side: "me"
 	toMe          // the sender as an object: "mich"
 	won           // its subject won
 	lost          // its subject lost
 	drew          // neither side won
-	separator     // between two numbers a colon, before a person to, elsewhere a filler
-	times         // between two numbers a colon, elsewhere versus
+	separator     // a colon between two numbers, like to before a person, elsewhere a filler
+	times         // a colon between two numbers, elsewhere like versus
 	early         // the match ended early or was not played, so its games do not count
 	afterTime     // the score is the one after extra time or penalties
-	clock         // makes a number after it a time of day; elsewhere of
-	clockOrMarker // makes a number after it a time of day; elsewhere marker
+	clock         // makes a number after it a time of day; elsewhere like of
+	clockOrMarker // makes a number after it a time of day; elsewhere like marker
 
 	// The following words count in a form if a person follows; elsewhere they are fillers.
 
-	over      // stands before the loser, also behind a noun
-	marker    // stands before the other side, but not behind a noun: "den @bob"
-	personalA // marker, but between two numbers separator: "le gané a @bob 3 a 1"
-	from      // stands before the other side behind a verb: "ganhei do @bob"
-	to        // stands before the winner behind a word for losing: "perdi para @bob"
+	over      // stands before the loser, also after a noun
+	marker    // stands before the other side, but not after a noun: "den @bob"
+	personalA // like marker, but a colon between two numbers: "le gané a @bob 3 a 1"
+	from      // stands before the other side after a verb: "ganhei do @bob"
+	to        // stands before the winner after a word for losing: "perdi para @bob"
 	with      // stands before a teammate or an opponent
-	withOrTo  // with, but to behind a word for losing: "perdí con @bob"
-	of        // stands before the person who did it, or before something else
+	withOrTo  // like with, but like to after a word for losing: "perdí con @bob"
+	of        // stands before the agent of a passive ("by @bob"), or before something else
 	article   // of a name
 	clitic    // a pronoun beside the verb, as in "le gané"; before a person an article
 
@@ -84,7 +84,7 @@ func (m meaning) isBeforePerson() bool {
 }
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once,
-// because people mix them. Words for winning and losing are in verbs.
+// because people mix languages. Words for winning and losing are in verbs.
 var vocabulary = meanings(map[meaning]string{
 	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	the:    `the`,
@@ -173,7 +173,7 @@ const (
 	she     who = "she"     // a woman, who may be the sender: "выиграла"
 )
 
-// The roles of verbs, which are fields of forms.
+// The roles of verbs, apart from "win". They are fields of forms.
 const (
 	roleBeat   = "beat"
 	roleWon    = "won"
@@ -284,7 +284,8 @@ uk beat several lost: програли поступилися поступили
 uk victory anybody lost: поразка програш
 `)
 
-// isSlavic reports whether v is a Russian or Ukrainian verb. Its subject may follow it.
+// isSlavic reports whether v is a Russian or Ukrainian verb. The subject of such a verb may follow
+// it.
 func (v verb) isSlavic() bool {
 	return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
 }
@@ -293,12 +294,12 @@ func (v verb) isSlavic() bool {
 // meaning there.
 var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys(games)), " "), "_", " "))
 
-// namesToo are words of the vocabulary that are also names.
+// namesToo are words with a meaning in reports that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria
 	vitória vitoria win wo zeit пен`)
 
-// countWords are words for how often, which are no names. Their meaning in a report is not clear:
-// "beat @bob 3:1 twice".
+// countWords say how often something happened, so they are not names. Their meaning in a report is
+// not clear: "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes
 	дважды трижды раз раза двічі тричі рази разів`)
 
@@ -322,7 +323,7 @@ func meanings[M comparable](words map[M]string) map[string]M {
 }
 
 // readVerbs maps each word of a table to its readings. A row has the language, the role, the
-// subject and the outcome, and the words behind a colon.
+// subject and the outcome, and after a colon the words.
 func readVerbs(table string) map[string][]verb {
 	outcomes := map[string]meaning{"won": won, "lost": lost}
 	all := make(map[string][]verb)

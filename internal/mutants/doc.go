@@ -4,8 +4,8 @@
 //	go test -tags mutants ./internal/mutants                       # every mutant dies
 //	go test -tags mutants ./internal/mutants -run TestMutantsApply # each applies and compiles
 //
-// The -overlay flag of the go command applies a mutant, so the tree does not change. A mutant fails
-// if the code it replaces does not occur exactly once, so an outdated entry of the table is
-// noticed. docs/dev/guarantees.md lists the guarantee that each mutant breaks and the test that
-// proves it.
+// The -overlay flag of the go command applies a mutant, so the tree does not change. The tests also
+// fail if the code that a mutant replaces does not occur exactly once, so an outdated entry of the
+// table is noticed. docs/dev/guarantees.md lists the guarantee that each mutant breaks and the test
+// that proves it.
 package mutants

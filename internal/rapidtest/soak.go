@@ -2,6 +2,5 @@
 
 package rapidtest
 
-// Same does nothing, so the property tests try random cases. The flag -rapid.checks sets their
-// number.
+// Same does nothing, so the property tests try random cases. The flag -rapid.checks sets how many.
 func Same(int) {}

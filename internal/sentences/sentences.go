@@ -150,7 +150,7 @@ const (
 var sets = [][2]int{{11, 7}, {9, 11}, {11, 5}, {11, 8}}
 
 // fill sets the text and the result of the sentence from its template. The gender of people varies
-// with the template's number unless the placeholder sets it.
+// with number, the template's position in its file, unless the placeholder sets it.
 func (s *Sentence) fill(language string, number int) error {
 	roles := make(map[string]string) // first names, by role
 	var fault error
@@ -205,8 +205,8 @@ func (s *Sentence) fill(language string, number int) error {
 	return nil
 }
 
-// orSingle returns the scores, or the single score if there are none. If a sentence has sets before
-// a total, the sets count.
+// orSingle returns the scores, or the single score if there are none. If a sentence has both sets
+// and a total, the sets count.
 func orSingle(scores [][2]int, single [2]int) [][2]int {
 	if scores == nil {
 		return [][2]int{single}
