@@ -16,9 +16,9 @@ type Call struct {
 	Params    map[string]string // nested values are JSON text; read-only
 	At        time.Time
 	Done      bool   // false while the request is in progress
-	Status    int    // HTTP status of the response, 0 while or if there is none
+	Status    int    // HTTP status of the response; 0 while in progress or if the connection was cut
 	Delivered bool   // the call took effect, even if the client got an error
-	MessageID int    // the message sent or edited
+	MessageID int    // the message sent, edited, pinned or unpinned; 0 if there is none
 	Shown     int    // number of updates that getUpdates returned, even if the client got an error
 	Fault     string // name of the injected fault, if any
 	Body      string // beginning of the response
@@ -125,8 +125,8 @@ type hookList[T any] struct {
 }
 
 // OnCall calls f for every request before the request has any effect and before faults are chosen,
-// so f may add a fault for this very call. f runs in the request's own goroutine and may block it;
-// it must not call Close.
+// so f may add a fault for this very call. f runs in the request's own goroutine and may block that
+// goroutine. f must not call Close.
 func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
 // AfterEffect calls f for every request after the request took effect or was refused, and before

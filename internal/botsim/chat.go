@@ -226,7 +226,8 @@ func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	return sent, nil
 }
 
-// WaitEdits waits until the bot has edited a message at least n times, and returns the message.
+// WaitEdits waits until the bot has edited the message with that id at least n times, and returns
+// the message.
 func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
 	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
 	m, _ := c.Message(id)

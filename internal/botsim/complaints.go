@@ -10,7 +10,8 @@ import (
 
 const maxComplaints = 1000
 
-// complaintList keeps each complaint once, in order of occurrence. The server's lock guards it.
+// complaintList keeps the first maxComplaints complaints, each once, in order of occurrence. The
+// server's lock guards it.
 type complaintList struct {
 	list []string
 	seen map[string]bool
@@ -29,7 +30,8 @@ func (l *complaintList) add(text string) {
 
 // Complaints returns the bot's mistakes, each once, at most 1000. They are wrong parameters,
 // requests that are not simulated, and texts that Telegram accepts but does not show as intended.
-// For example, a name may become a mention or a link, or markup may be shown literally.
+// For example, a name may become a mention or a link, or markup may be shown literally. Failures of
+// the server itself are listed as well.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,8 +44,9 @@ func (s *Server) complain(format string, args ...any) {
 	s.complaints.add(fmt.Sprintf(format, args...))
 }
 
-// complainOfDetected reports mentions, tags and addresses that Telegram detects in the bot's text
-// but that the bot did not mark. It allows URLs with a scheme and the bot's own username.
+// complainOfDetected complains about mentions, tags and addresses that Telegram detects in the
+// bot's text but that the bot did not mark. It allows URLs with a scheme and the bot's own
+// username.
 func (s *Server) complainOfDetected(method string, m *message, explicit []Entity) {
 	for _, e := range m.Entities {
 		if slices.ContainsFunc(explicit, func(x Entity) bool {

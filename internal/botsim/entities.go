@@ -39,7 +39,8 @@ func (s *Server) entities(marked []markup.Entity) []Entity {
 }
 
 // withDetected adds the entities that Telegram detects in a text to the explicit ones. Telegram
-// detects nothing that overlaps explicit code, links, mentions, tags, commands or custom emoji.
+// detects nothing that overlaps explicit code, links, e-mail addresses, mentions, tags, commands or
+// custom emoji.
 func withDetected(text string, explicit []Entity) []Entity {
 	all := slices.Clone(explicit)
 	for _, found := range markup.Detect(text) {
@@ -77,7 +78,7 @@ func trim(text string, entities []Entity) (string, []Entity) {
 	return trimmed, kept
 }
 
-// checkEntities refuses entities that lie outside the text, and invalid links.
+// checkEntities refuses entities that end beyond the text, and invalid links.
 func checkEntities(text string, entities []Entity) error {
 	length := markup.UTF16Len(text)
 	for _, e := range entities {

@@ -53,8 +53,8 @@ func (c *Chat) AddBot(by User) {
 	}
 }
 
-// owner returns the default author of service messages: the creator, or else the first human
-// member.
+// owner returns the default author of service messages: the creator, or else the human who joined
+// first, even if that person has left.
 func (c *Chat) owner() User {
 	var firstHuman User
 	for _, id := range c.order {
@@ -217,10 +217,10 @@ func (c *Chat) changeStatus(by, u User, status string) {
 	}
 }
 
-// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot gets
-// three updates: the service message in the old chat, its membership in the new chat, and the
-// service message in the new chat. From then on, calls with the old id are refused with an error
-// that contains the new id.
+// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot, if
+// it is a member, gets three updates: the service message in the old chat, its membership in the
+// new chat, and the service message in the new chat. From then on, calls with the old id are
+// refused with an error that contains the new id.
 func (c *Chat) Migrate() *Chat {
 	return c.migrate((*migration).announceOld, (*migration).announceJoin, (*migration).announceNew)
 }

@@ -10,7 +10,7 @@ import (
 // message's id.
 const serviceTopicCreated = "forum_topic_created"
 
-// message is a Message with the fields that only the encoded form needs.
+// message is a Message with the fields that tests do not see.
 type message struct {
 	Message
 	chat       *Chat
@@ -43,8 +43,8 @@ func (c *Chat) add(m *message) {
 	c.s.publish(m.Message)
 }
 
-// setReplyTarget sets the message that m replies to: a message of the chat, or in a topic the
-// message that created it.
+// setReplyTarget sets the message that m replies to: a message of the chat or else, in a topic, the
+// message that created the topic.
 func (c *Chat) setReplyTarget(m *message) {
 	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
 		m.wireReply = target

@@ -76,8 +76,9 @@ func textsOf(fields map[string]any) (parameters.Values, error) {
 	return texts, nil
 }
 
-// readPhoto sets the photo and the caption of a message. value identifies the photo among the files
-// of the request. It returns the entities that the bot marked in the caption.
+// readPhoto sets the photo and the caption of a message. parameter and value identify the photo
+// among the files of the request, and p has the caption. readPhoto returns the entities that the
+// bot marked in the caption.
 func (s *Server) readPhoto(r *request, m *message, parameter, value string, p parameters.Values) ([]Entity, error) {
 	content, ok := r.files.Find(parameter, value)
 	if !ok {

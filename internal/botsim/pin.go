@@ -79,7 +79,7 @@ func (c *Chat) mayPin() bool {
 }
 
 // AllowPins gives the bot, as an admin, the right to pin messages, or takes it away. The bot gets
-// an update. As an ordinary member it never has that right.
+// an update. As an ordinary member of a group, it never has that right.
 func (c *Chat) AllowPins(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -111,7 +111,8 @@ func (c *Chat) AllPinned() []Message {
 	return c.collect(func(m *message) bool { return c.pinned[m.ID] && !m.Deleted })
 }
 
-// Pin pins a message of the chat and adds the service message.
+// Pin pins a message of the chat and adds the service message. It does nothing if the message is
+// already pinned or is not in the chat.
 func (c *Chat) Pin(by User, m Message) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

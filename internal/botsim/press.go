@@ -49,7 +49,7 @@ func (s *Server) Press(from User, m Message, data string) string {
 	return id
 }
 
-// pressedMessage returns the message of a callback query. A deleted message has date 0.
+// pressedMessage returns the message of a callback query. A deleted or unknown message has date 0.
 func (c *Chat) pressedMessage(id int) any {
 	if m, ok := c.byID[id]; ok && !m.Deleted {
 		raw, err := m.wire()

@@ -193,7 +193,7 @@ func checkUTF8(text string) error {
 }
 
 // parseMarkup sets the text of a message from its HTML. It returns the entities that the bot
-// marked: without a parse_mode, they are in the parameter named entities.
+// marked. entities is the name of the parameter that has them if there is no parse_mode.
 func (s *Server) parseMarkup(method string, p parameters.Values, entities string, m *message) ([]Entity, error) {
 	switch strings.ToLower(m.ParseMode) {
 	case "":
@@ -229,8 +229,9 @@ func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	return nil
 }
 
-// readReply finds the message to reply to. Without message_thread_id, the reply goes to the topic
-// of that message. If there is no such message, the request may ask to send without a reply.
+// readReply finds the message to reply to, which must be neither deleted nor ephemeral. Without
+// message_thread_id, the reply goes to the topic of that message. If there is no such message, the
+// request may ask to send without a reply.
 func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`

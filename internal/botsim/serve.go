@@ -119,8 +119,8 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 	return m, call, nil
 }
 
-// readParameters reads the parameters of a request. literals are the parameters of a JSON body that
-// are not strings.
+// readParameters reads the parameters of a request. literals has the names of the parameters that a
+// JSON body does not give as strings.
 func readParameters(r *http.Request) (
 	p parameters.Values, files parameters.Files, literals map[string]bool, err error,
 ) {

@@ -177,11 +177,11 @@ func (s *Server) enter() bool {
 
 func (s *Server) now() time.Time { return s.opts.clock() }
 
-// ErrClosed means that the server was closed during a call of one of the Wait methods.
+// ErrClosed is the error of a Wait method if the server is closed before the wait is over.
 var ErrClosed = errors.New("botsim is closed")
 
-// wait returns when condition returns true. It calls condition with the lock held. sig must fire
-// whenever the result of condition may have changed.
+// wait waits until condition returns true. It fails if ctx or the server ends first. It calls
+// condition with the lock held. sig must fire whenever the result of condition may have changed.
 func (s *Server) wait(ctx context.Context, sig *signal, condition func() bool) error {
 	for {
 		s.mu.Lock()
@@ -253,16 +253,17 @@ func WithToken(token string) Option { return func(o *options) { o.token = token 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock for the dates of messages, for the limits, and for the lifetime of
-// updates and button presses. Long polls, delays and retries of deliveries always use real time.
+// WithClock sets the clock for the dates of messages, calls and deliveries, for the limits, and for
+// the lifetime of updates and button presses. Long polls, delays and retries of deliveries always
+// use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
 // WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the
 // default, keeps all.
 func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n } }
 
-// WithLimits makes the server respond 429 to sends beyond the limits. By default there are no
-// limits.
+// WithLimits makes the server respond 429 to sends and edits beyond the limits. By default there
+// are no limits.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
 // WithWebhookDelays sets the delay before the next attempt of a delivery, after attempt 1, 2, 3 …

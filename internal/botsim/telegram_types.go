@@ -25,7 +25,7 @@ type Message struct {
 	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
 	Photo     *Photo   // nil for none; otherwise the text is its caption
-	Rich      bool     // HTML holds the blocks of a rich message, and Text a line for each of them
+	Rich      bool     // HTML holds a rich message, and Text what is visible of it
 	Entities  []Entity // marked and detected entities, in order
 	ReplyTo   int      // id of the message replied to, 0 for none
 	ThreadID  int      // forum topic; 0 for General and for chats without topics
@@ -101,7 +101,7 @@ type Post struct {
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
 	// EphemeralID makes the message ephemeral: the bot sees it with this id and the message_id 0,
-	// and members cannot reply to it.
+	// and cannot reply to it.
 	EphemeralID int
 	// Extra holds more fields of the message object, for example {"via_bot": …} or
 	// {"forward_origin": …}.

@@ -140,8 +140,9 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	return nil, errNoResponse
 }
 
-// startPoll confirms the updates below offset and returns the waiting ones. If there are none and
-// wait is set, it makes this request the waiting long poll, replacing any other.
+// startPoll terminates the waiting long poll, if any, confirms the updates below offset, and
+// returns the updates that wait. If none wait and wait is set, this request becomes the waiting
+// long poll.
 func (s *Server) startPoll(
 	offset int64, limit int, given bool, allowed []string, wait bool,
 ) (updates.List, *updates.Poll, error) {

@@ -45,7 +45,7 @@ func (s *Server) User(name string) User {
 
 // AddUser adds a user as given; id 0 means the next free one. If there is a user with that id,
 // AddUser renames this user: from then on the bot sees the new names, even if a test still uses the
-// old User value. Another user with the same username loses it.
+// old User value. Another user with the same username loses that username.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()

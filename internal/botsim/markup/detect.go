@@ -70,8 +70,8 @@ func Detect(text string) []Entity {
 	return found
 }
 
-// matchMark matches an entity that begins with /, @, # or $. It returns its type and its length in
-// bytes, or "" and 0 for none.
+// matchMark matches an entity that begins with /, @, # or $. It returns the entity's type and
+// length in bytes, or "" and 0 for none.
 func matchMark(rest string, mark, before rune) (string, int) {
 	if isWord(before) {
 		return "", 0
@@ -103,8 +103,8 @@ func matchMark(rest string, mark, before rune) (string, int) {
 	return "", 0
 }
 
-// matchAddress matches an e-mail address or a link. It returns its type and its length in bytes, or
-// "" and 0 for none.
+// matchAddress matches an e-mail address or a link. It returns the entity's type and length in
+// bytes, or "" and 0 for none.
 func matchAddress(rest string, before rune) (string, int) {
 	token := rest
 	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {
@@ -150,5 +150,6 @@ func ValidURL(address string) bool {
 	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// HasScheme reports whether an address begins with a scheme, as https://example.org does.
+// HasScheme reports whether an address begins with a scheme that Telegram detects, as
+// https://example.org does.
 func HasScheme(address string) bool { return schemePattern.MatchString(address) }

@@ -148,8 +148,9 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter as a string if it may be one, or else as its JSON value. If it may not
-// be a string, null and an empty text count as an absent parameter, for which read returns nil.
+// read returns a parameter as a string if it may be one and is not a literal, or else as its JSON
+// value. If it may not be a string, null and an empty text count as an absent parameter, for which
+// read returns nil.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text

@@ -30,8 +30,8 @@ type Values map[string]string
 type Files map[string][]byte
 
 // Read reads the parameters from the query string and the body of a request, which may be of any
-// content type that Telegram supports. literals are the parameters of a JSON body that are not
-// strings. A file is also a parameter, whose value is file:// and the file's name.
+// content type that Telegram supports. literals has the names of the parameters that a JSON body
+// does not give as strings. A file is also a parameter, whose value is file:// and the file's name.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -150,7 +150,7 @@ func (v Values) Integer(name string) int64 {
 // Boolean reports whether a parameter is true.
 func (v Values) Boolean(name string) bool { return strings.TrimSpace(v[name]) == "true" }
 
-// Object decodes a JSON parameter. It returns false if the parameter is absent.
+// Object decodes a JSON parameter. It returns false if the parameter is absent, empty or null.
 func (v Values) Object(name string, into any) (bool, error) {
 	text := strings.TrimSpace(v[name])
 	if text == "" || text == "null" {

@@ -1,7 +1,7 @@
-// Package updates is the queue of updates that wait for the bot. An update stays in it until the
-// bot confirms it or a day has passed. A polling bot gets the first updates of the queue from
+// Package updates is the queue of updates that wait for the bot. An update stays in the queue until
+// the bot confirms it or a day has passed. A polling bot gets the first updates of the queue from
 // getUpdates, and confirms them with the offset of a later call. A webhook gets one update at a
-// time from each lane, and confirms it by its response.
+// time from each lane, and confirms it with a 2xx response.
 //
 // A queue is not safe for concurrent use. The server guards it by the lock that also guards the
 // changes that updates report, so that updates are queued in the order of the changes.
@@ -101,9 +101,9 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 	return true
 }
 
-// ConfirmBelow removes the updates that an offset confirms and returns their number. A negative
-// offset counts back from the next id. An offset far beyond the next id confirms nothing, because
-// it dates from before the update ids restarted.
+// ConfirmBelow removes the updates that an offset confirms and returns how many they are. A
+// negative offset counts back from the next id. An offset far beyond the next id confirms nothing,
+// because it dates from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {
@@ -117,7 +117,8 @@ func (q *Queue) ConfirmBelow(offset int64) int {
 	return n
 }
 
-// Expire removes updates that have waited for more than a day.
+// Expire removes updates from the front of the queue as long as they have waited for more than a
+// day.
 func (q *Queue) Expire(now time.Time) {
 	for waiting := q.Waiting(); len(waiting) > 0 && now.Sub(waiting[0].At) > retention; waiting = q.Waiting() {
 		q.Confirm(1)
@@ -165,8 +166,8 @@ func (q *Queue) Leave(p *Poll) {
 	}
 }
 
-// ShowFrom is like Show, for a getUpdates with an offset that has just arrived. A bot that repeats
-// an offset within sameOffsetTime gets only one update.
+// ShowFrom is like Show, for a getUpdates with an offset that has just arrived. A bot that got
+// updates and repeats the offset within sameOffsetTime gets only one update.
 func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
 		limit = 1

@@ -1,6 +1,6 @@
-// Package webhook is Telegram's side of a webhook: which addresses it accepts, how it sends an
-// update there, and how long it waits before it sends the update again. The package does not choose
-// the next update.
+// Package webhook is Telegram's side of a webhook: which addresses Telegram accepts, how it sends
+// an update there, and how long it waits before it sends the update again. The package does not
+// choose the next update.
 package webhook
 
 import (
@@ -45,7 +45,8 @@ func RetryDelay(attempt int) time.Duration {
 }
 
 // Post sends an update once. It returns the status of the response, or 0 if there was none, and for
-// an error status the value of Retry-After. The error is worded as in getWebhookInfo.
+// any status but 2xx the value of Retry-After, at most an hour. The error is worded as in
+// getWebhookInfo.
 func Post(
 	ctx context.Context, client *http.Client, to Settings, update []byte,
 ) (status int, retryAfter time.Duration, err error) {
