@@ -113,7 +113,8 @@ func (c *client) refused(t *testing.T, method string, params fields, status int,
 	return r
 }
 
-// later is like send, but in its own goroutine. A call that gets no response yields an empty reply.
+// later is like send, but in its own goroutine. A call that gets no response yields a reply with
+// nothing but the error, in Raw.
 func (c *client) later(ctx context.Context, method string, params fields) <-chan reply {
 	got := make(chan reply, 1)
 	go func() {

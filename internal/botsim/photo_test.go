@@ -28,7 +28,7 @@ func picture(t *testing.T, width, height int) []byte {
 // sentPhoto is a message with a photo as a bot gets it.
 type sentPhoto struct {
 	ID    int   `json:"message_id"`
-	Photo []any `json:"photo"` // its sizes
+	Photo []any `json:"photo"` // the sizes of the photo
 }
 
 func (r reply) photo(t *testing.T) sentPhoto {

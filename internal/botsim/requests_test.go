@@ -205,7 +205,7 @@ func TestGoodParameters(t *testing.T) {
 	}
 }
 
-// TestQueries: parameters may be in the query of the address, also of one with a body.
+// TestQueries: parameters may be in the query string, even if the request has a body.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	_, bot, group, _ := scene(t)

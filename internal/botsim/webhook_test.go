@@ -25,7 +25,8 @@ type arrival struct {
 	answer chan<- int
 }
 
-// text returns the text of the update's message, edit or button press.
+// text returns the text of the update's message or edit, the data of its button press, or the kind
+// of a membership update.
 func (a arrival) text() string {
 	for _, of := range []map[string]any{a.update.Message, a.update.Edited} {
 		if text, ok := of["text"].(string); ok {
@@ -50,7 +51,7 @@ func (a arrival) chat() any {
 }
 
 // hook is the bot's side of a webhook. Each request waits until the test responds. The test fails
-// if a chat has two requests in progress.
+// if two messages or edits of one chat are in progress.
 type hook struct {
 	url      string
 	arrivals chan arrival
@@ -60,7 +61,8 @@ type hook struct {
 	most   int         // highest number of requests in progress so far
 }
 
-// enter counts a request. It returns false if another request of the same chat is in progress.
+// enter counts a request. It returns false if chat is not nil and another request of that chat is
+// in progress.
 func (h *hook) enter(chat any) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

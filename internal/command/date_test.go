@@ -10,7 +10,7 @@ import (
 var blanks = regexp.MustCompile(` +`)
 
 // TestDates: withoutDates removes the date from a text, returns it, and leaves the rest of the text
-// unchanged.
+// unchanged, except that "last night" becomes "yesterday".
 func TestDates(t *testing.T) {
 	t.Parallel()
 	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},
@@ -78,8 +78,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateLetters: dateForms matches nothing that lacks all of dateLetters, so a text without them
-// is not searched.
+// TestDateLetters: dateForms matches nothing of up to five letters that lacks all of dateLetters,
+// so withoutDates need not search a text without them.
 func TestDateLetters(t *testing.T) {
 	t.Parallel()
 	words := []string{""}

@@ -97,8 +97,8 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 	}
 }
 
-// checkCorrected returns a function that checks a correction: it is a short command that begins
-// with head, and empty if ok is false.
+// checkCorrected returns a function that checks a correction: a short command that begins with
+// head, or an empty text if ok is false.
 func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 	t.Helper()
 	return func(text string, ok bool) {
@@ -110,7 +110,7 @@ func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 }
 
 // checkNumbers checks that the arguments contain exactly the numbers that were parsed, apart from a
-// total.
+// total and the numbers of a list. It checks no numbers if words state the result.
 func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	t.Helper()
 	var want []int
@@ -152,7 +152,7 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 const entitySize = 6
 
 // decodeEntities decodes each group of entitySize bytes as an entity. The user of a text mention
-// gets the entity's index as id, which identifies it later.
+// gets the entity's index, counted from 1, as id, so that entityOf can find the entity.
 func decodeEntities(data []byte) []command.Entity {
 	kinds := []command.EntityKind{
 		command.KindBotCommand, command.KindMention, command.KindTextMention, "bold", "",
@@ -236,7 +236,7 @@ func words(s string) []string {
 	})
 }
 
-// entityOf returns the first entity at or behind position from that mentions p.
+// entityOf returns the first entity at or after position from that mentions p.
 func entityOf(p command.Person, text []uint16, entities []command.Entity, from int) (command.Entity, bool) {
 	var best command.Entity
 	found := false

@@ -25,8 +25,8 @@ func TestWordsOfLines(t *testing.T) {
 	}
 }
 
-// TestWordsBehindARepeatedCommand: the command may be repeated in front of each line, as many
-// people do.
+// TestWordsBehindARepeatedCommand: the command may be repeated at the beginning of each line, as
+// many people do.
 func TestWordsBehindARepeatedCommand(t *testing.T) {
 	t.Parallel()
 	c := command.Command{

@@ -7,7 +7,8 @@ import (
 )
 
 // TestNamesOfLadders: a name cannot be a ladder's if one of its words has another meaning at the
-// beginning of a command. The names of games can.
+// beginning of a command, if it has no letter, or if it has a sign such as a colon. The names of
+// games can be.
 func TestNamesOfLadders(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"padel", "chess", "Table tennis", "шахматы", "tischtennis", "3x3", "Mixed 2", "🎱 pool"} {
@@ -25,8 +26,8 @@ func TestNamesOfLadders(t *testing.T) {
 	}
 }
 
-// TestWordsOfLadders: FirstWords returns the words that may name a ladder, and WithoutWords removes
-// them from the command.
+// TestWordsOfLadders: FirstWords returns the words that may name a ladder, WithoutWords removes the
+// first of them, and LadderAfter returns the words after a match number.
 func TestWordsOfLadders(t *testing.T) {
 	t.Parallel()
 	bob := Person{Username: "bob"}

@@ -212,8 +212,9 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames: a person who is mentioned both by username and by id counts once if
-// the sender or the reply connects the two.
+// TestParseMatchSameByTwoNames: a mention by username and one by id are of the same person if the
+// sender, the reply or the username connects them. A lone mention of the sender is recognized in
+// either form.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()
@@ -255,7 +256,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	helper := command.Person{ID: 6, Username: "Helper", IsBot: true}
 	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
 
-	// The person is a bot even if only Parse knows it, and not the reply.
+	// The person is a bot even if only Parse knows that, and the reply does not say so.
 	var own message
 	own.mark(command.KindBotCommand, "/match", nil)
 	own.plain(" ")
@@ -307,7 +308,7 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-// TestPast: a word for another day applies to each result on its line.
+// TestPast: a word for an earlier day applies to each result on its line.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]bool{

@@ -11,8 +11,8 @@ import (
 )
 
 // group returns the names of players, from a list separated by "/". A word with an @ is a player's
-// username, and "was bob_one" behind it gives a former one: "Bob @bobby was bob_one". A " -" at the
-// end means that the player has left. Ids start at 101.
+// username, and "was bob_one" after it gives a former one: "Bob @bobby was bob_one". A " -" after a
+// name without a username means that the player has left. Ids start at 101.
 func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
@@ -128,7 +128,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob/Alice", "/match bob 3:1 twice", "!unexpected_word twice"},
 		{"Bob/Alice", "/match bob 3:1 gestern", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 учора", "sam 3:1 Bob"},
-		// Unknown names, and scores directly behind a username.
+		// Unknown names, and scores directly after a username.
 		{"Carol @carol", "/match @carol3:1", "sam 3:1 carol"},
 		{"Carol @carol", "/match @carol3:1 11:9", "sam 3:1 carol or sam 3:1 11:9 carol ?total 11:9"},
 		{"Carol @carol/X @carol3", "/match @carol3:1", "!incomplete_score 1"},
@@ -217,7 +217,7 @@ func TestNamesInCases(t *testing.T) {
 	}
 }
 
-// TestUnmarkedMentions: a name behind an @ counts even if Telegram has not marked it as a mention.
+// TestUnmarkedMentions: a name after an @ counts even if Telegram has not marked it as a mention.
 func TestUnmarkedMentions(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -228,7 +228,8 @@ func TestUnmarkedMentions(t *testing.T) {
 	}
 }
 
-// TestNamed: a plain name means the sender, the author replied to, or a player of the group.
+// TestNamed: a plain name means the sender, the author of the replied-to message, or a player of
+// the group.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match @alice rita vs bob sam 3:1")

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestParseMatchProperty: a random match that is written as a command parses to the same match.
-// Neither the way and place of mentions nor other entities matter.
+// TestParseMatchProperty: a random match that is written as a command parses to the same match. It
+// does not matter how and where people are mentioned, nor which other entities there are.
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,7 +101,7 @@ func TestParseMatchProperty(t *testing.T) {
 }
 
 // TestParseFixProperty: a random correction that is written as /fix parses to the same correction,
-// and its match number as /undo to the same number.
+// and its match number, written as /undo, parses to the same number.
 func TestParseFixProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -198,8 +198,8 @@ func drawSet(t *rapid.T, score ladder.Score) string {
 
 // drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// Every username begins with a letter of its own. No username of the sender, the author replied
-	// to or a bot begins with one of them.
+	// Every username begins with a letter of its own. No username of the sender, the author of the
+	// replied-to message or a bot begins with one of these letters.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)
@@ -225,7 +225,7 @@ func drawName(t *rapid.T) string {
 }
 
 // addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a
-// user, or inside an earlier mention.
+// user, or overlapping an earlier mention.
 func addNoise(t *rapid.T, m *message) {
 	user := &command.Person{ID: 777, Name: "Nobody"}
 	end := units(m.text)

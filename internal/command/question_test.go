@@ -63,7 +63,8 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// TestCutSpan: CutSpan removes the words for the span, and keeps the other words and the mentions.
+// TestCutSpan: CutSpan removes the words for the span, unless the span is past, and keeps the other
+// words and the mentions.
 func TestCutSpan(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -78,8 +79,8 @@ func TestCutSpan(t *testing.T) {
 	}
 }
 
-// TestSpansInLanguages: a question can name each span in each language, alone and as in "this
-// week".
+// TestSpansInLanguages: a question can name each span in each language, and a week, a month or a
+// year also as in "this week".
 func TestSpansInLanguages(t *testing.T) {
 	t.Parallel()
 	for span, words := range map[Span]string{
