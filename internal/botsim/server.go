@@ -180,8 +180,9 @@ func (s *Server) now() time.Time { return s.opts.clock() }
 // ErrClosed is the error of a Wait method if the server is closed before the wait is over.
 var ErrClosed = errors.New("botsim is closed")
 
-// wait waits until condition returns true. It fails if ctx or the server ends first. It calls
-// condition with the lock held. sig must fire whenever the result of condition may have changed.
+// wait waits until condition returns true. It fails if ctx is done or the server is closed first.
+// It calls condition with the lock held. sig must fire whenever the result of condition may have
+// changed.
 func (s *Server) wait(ctx context.Context, sig *signal, condition func() bool) error {
 	for {
 		s.mu.Lock()

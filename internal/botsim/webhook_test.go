@@ -51,7 +51,7 @@ func (a arrival) chat() any {
 }
 
 // hook is the bot's side of a webhook. Each request waits until the test responds. The test fails
-// if two messages or edits of one chat are in progress.
+// if two messages or edits of one chat are in progress at once.
 type hook struct {
 	url      string
 	arrivals chan arrival

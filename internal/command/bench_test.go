@@ -19,7 +19,7 @@ func parsed(tb testing.TB, m message) command.Command {
 }
 
 // BenchmarkParse measures Parse for each way to name people, for a command of another bot, and for
-// text that is no command, like most messages of a group.
+// text that is not a command, like most messages of a group.
 func BenchmarkParse(b *testing.B) {
 	run := func(name string, m message, want bool) {
 		b.Run(name, func(b *testing.B) {

@@ -67,7 +67,7 @@ func isWoman(name string) bool {
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
 // isMan reports whether a name looks like a Russian or Ukrainian man's, and not like a name of both
-// sexes. The ending of its first word decides, unless that word is in mensNames.
+// sexes. The ending of the name's first word decides, unless mensNames has that word.
 func isMan(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	if mensNames[first] {

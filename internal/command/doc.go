@@ -119,8 +119,9 @@
 //	match     = [ "#" ] 1 to 9 digits, of any script, not all of them zero
 //
 // A number at the beginning of a fix is a match number unless a colon or dash follows it. So
-// without a match number, each score needs a colon or dash that touches the number before it: "13
-// :3" may be match 13 with half a score. A word for a draw may stand in place of all scores.
+// without a match number, each score needs a colon or dash that touches the number before it. For
+// example, "13 :3" may be match 13 with half a score. A word for a draw may stand in place of all
+// scores.
 //
 //	/undo                                 the match is not given
 //	/undo match 42                        ReasonUnexpectedWord "match"

@@ -188,11 +188,11 @@ func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score,
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
-// possible returns the ways to read several scores, and why they are in doubt. A first or last
-// score that may be the total of the others is dropped. If it does not equal the sets that were
-// won, it may also be a set, so both ways are possible. Half-time and tie-break scores in brackets
-// are dropped as well. A "1/2" that may be a drawn game makes two ways, and so do the last two
-// scores of a match with extra time.
+// possible returns the ways to read several scores, and the doubt about them, if any. A first or
+// last score that may be the total of the others is dropped. If it does not equal the sets that
+// were won, it may also be a set, so both ways are possible. Half-time and tie-break scores in
+// brackets are dropped as well. A "1/2" that may be a drawn game makes two ways, and so do the last
+// two scores of a match with extra time.
 func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1

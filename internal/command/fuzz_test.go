@@ -126,7 +126,7 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 		}
 		want = append(want, s.A, s.B)
 	}
-	// The numbers of a list are no scores.
+	// The numbers of a list are not scores.
 	args = regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)][ \t]+([^0-9\s]|$)`).ReplaceAllString(args, "$1")
 	var got []int
 	for _, digits := range regexp.MustCompile(`[0-9]+`).FindAllString(args, -1) {

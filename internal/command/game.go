@@ -58,7 +58,7 @@ func IsOfGame(name, game string) bool {
 func IsSlip(text, name string) bool {
 	typed := []rune(foldName(text))
 	limit := min(2, (len(typed)-1)/2)
-	// "2:2" is no misspelling of "2v2".
+	// "2:2" is not a misspelling of "2v2".
 	mayBeName := strings.ContainsFunc(text, unicode.IsLetter) && meaningOf(text) == unknown
 	return mayBeName && Distance(typed, []rune(foldName(name)), limit) <= limit
 }

@@ -71,7 +71,7 @@ func firstWords(line string, n int) string {
 var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
 
 // laterLines returns the index in the arguments at which each line after the first begins, or, if
-// the line repeats the command, the index after it.
+// the line repeats the command, the index after that command.
 func (c Command) laterLines() (starts []int) {
 	for i, r := range c.Args {
 		if r == '\n' {

@@ -149,7 +149,7 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	return 2 * wrong, wrong <= limit
 }
 
-// Distance returns how many edits turn a into b, or some number above limit if it takes more than
+// Distance returns how many edits turn a into b, or some number above limit if that takes more than
 // limit. An edit adds, removes or replaces a letter, or swaps two adjacent ones.
 func Distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {

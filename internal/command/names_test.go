@@ -122,7 +122,7 @@ func TestPlainNames(t *testing.T) {
 		{"A/Bob", "/match a a a a a a a bob 3:1", "sam 3:1 Bob or A 3:1 Bob or A 1:3 Bob ?name a"},
 		// There are too many interpretations to try them all.
 		{"A/Bob", "/match @carol a a a a a a a bob 3:1", "carol 3:1 Bob ?name a"},
-		// Words that are no names.
+		// Words that are not names.
 		{"Bob/Alice", "/match bob 3:1 :D", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 ;-)", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 twice", "!unexpected_word twice"},

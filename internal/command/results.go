@@ -72,7 +72,7 @@ func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	return Report{Readings: []Reading{{m}, {m.mirrored()}}, Doubt: DoubtWinner}, nil
 }
 
-// mayBeMatches reports whether scores look like those of matches rather than sets: "3:1 2:3".
+// mayBeMatches reports whether scores look like scores of matches rather than of sets: "3:1 2:3".
 func mayBeMatches(scores []ladder.Score) bool {
 	const fewest, most = 2, 5 // points of the winner of a match of several sets
 	isOfMatch := func(s ladder.Score) bool { return fewest <= s.Most() && s.Most() <= most }
@@ -246,7 +246,7 @@ func (l line) ofSender(sender Person) meaning {
 func (l line) parts() (all [][]word, hasWordBetween bool) {
 	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
 	var first, last word // the first and the last person or score
-	start, end := 0, 0   // of a part; end is behind last
+	start, end := 0, 0   // of a part; end is the index after last
 	for i, w := range l.words {
 		if !w.isPerson() && !w.isScore() {
 			continue
@@ -284,9 +284,10 @@ func (t text) isHeading(names *Names) bool {
 	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
 }
 
-// withoutBadLine reads a report without its one unreadable line. ok is false if no other line is a
-// report, or if one is unreadable or in doubt. It is also false if the bad line may belong to the
-// results above or below: it begins with a number, or is a heading above all of them.
+// withoutBadLine reads a report without its one unreadable line. ok is false unless exactly one
+// line is unreadable, another is a report, and none is in doubt. It is also false if the bad line
+// may belong to the results above or below: it begins with a number, or is a heading above all of
+// them.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

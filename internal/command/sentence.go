@@ -17,7 +17,8 @@ import (
 //	win      a verb that stands alone ("won", "lost"), and won its participle
 //	beat     a verb that takes an object ("beat"), and beaten its participle
 //	victory  a noun
-//	prep     a preposition before the other side; against, with, a   only that kind of it
+//	prep     a preposition before the other side
+//	against, with, a   only such a preposition
 //	has was art se   an auxiliary, a passive one, an article, a pronoun such as "le"
 //
 // Parts in brackets are optional, and bars separate alternatives. A verb must also agree with the

@@ -32,22 +32,22 @@ const (
 	won           // its subject won
 	lost          // its subject lost
 	drew          // neither side won
-	separator     // a colon between two numbers, like to before a person, elsewhere a filler
-	times         // a colon between two numbers, elsewhere like versus
+	separator     // a colon between two numbers, before a person the meaning "to", elsewhere a filler
+	times         // a colon between two numbers, elsewhere the meaning "versus"
 	early         // the match ended early or was not played, so its games do not count
 	afterTime     // the score is the one after extra time or penalties
-	clock         // makes a number after it a time of day; elsewhere like of
-	clockOrMarker // makes a number after it a time of day; elsewhere like marker
+	clock         // makes a number after it a time of day; elsewhere the meaning "of"
+	clockOrMarker // makes a number after it a time of day; elsewhere the meaning "marker"
 
 	// The following words count in a form if a person follows; elsewhere they are fillers.
 
 	over      // stands before the loser, also after a noun
 	marker    // stands before the other side, but not after a noun: "den @bob"
-	personalA // like marker, but a colon between two numbers: "le gané a @bob 3 a 1"
+	personalA // the meaning "marker", but a colon between two numbers: "le gané a @bob 3 a 1"
 	from      // stands before the other side after a verb: "ganhei do @bob"
 	to        // stands before the winner after a word for losing: "perdi para @bob"
 	with      // stands before a teammate or an opponent
-	withOrTo  // like with, but like to after a word for losing: "perdí con @bob"
+	withOrTo  // the meaning "with", but "to" after a word for losing: "perdí con @bob"
 	of        // stands before the agent of a passive ("by @bob"), or before something else
 	article   // of a name
 	clitic    // a pronoun beside the verb, as in "le gané"; before a person an article
