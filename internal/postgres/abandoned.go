@@ -55,8 +55,9 @@ func (a *Abandoned) Note(conn *pgxpool.Conn) {
 	a.processes = append(a.processes, p)
 }
 
-// End terminates all noted processes. If it returns nil, they have ended, and the server has rolled
-// back everything that they had not committed.
+// End terminates all noted processes, except one that a pooler has reused for conn. If it returns
+// nil, none of the abandoned statements is still running, and the server has rolled back everything
+// that was not committed.
 func (a *Abandoned) End(ctx context.Context, conn *pgxpool.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

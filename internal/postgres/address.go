@@ -28,7 +28,7 @@ var (
 		"the file in servicefile or PGSERVICEFILE must exist and define it")
 )
 
-// parameterName matches the name of every parameter of PostgreSQL.
+// parameterName matches every valid name of a PostgreSQL parameter.
 var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
 // ParseURL parses the URL of a database. Its errors tell operators what to change, and contain no
@@ -60,8 +60,8 @@ func isUnescaped(url string) bool {
 	return strings.Contains(after, "@") || strings.Contains(rest, "@") && strings.ContainsAny(before, "/?#")
 }
 
-// withoutURL replaces an error of pgx, which would quote the URL, with one that names the unusable
-// part.
+// withoutURL replaces a pgx error, which may quote the URL, with an error that tells operators what
+// to check.
 func withoutURL(err error) error {
 	failed := func(step string) bool { // only the text of a pgx error tells which step failed
 		parse, ok := errors.AsType[*pgconn.ParseConfigError](err)
@@ -78,8 +78,9 @@ func withoutURL(err error) error {
 	}
 }
 
-// Address returns a text that identifies a database and may be shown, because it does not contain
-// the user. It consists of host and port, or the folder of the server's socket, and the database.
+// Address returns a text that identifies a database and may be shown, because it contains neither
+// the user nor the password. It consists of the host and port, or the folder of the server's
+// socket, followed by the name of the database.
 func Address(config *pgx.ConnConfig) string {
 	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
 		return fmt.Sprintf("%s, database %s", config.Host, config.Database)

@@ -38,14 +38,15 @@ func BotOwner(ctx context.Context, pool *pgxpool.Pool) (owner ladder.UserID, err
 	return owner, nil
 }
 
-// ErrInstanceRuns means that a database cannot be adopted because an instance is using it.
+// ErrInstanceRuns means that a database cannot be adopted because an instance holds the leader's
+// lease.
 var ErrInstanceRuns = errors.New("an instance is running")
 
 // DeadLetterID identifies a dead letter. Package pgintake stores dead letters.
 type DeadLetterID int64
 
 // DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates.
-// The message ids in them would refer to other messages for the new bot.
+// The message ids in them may refer to other messages for the new bot.
 type DeadUpdatesError struct{ IDs []DeadLetterID }
 
 // Error implements error.
@@ -56,7 +57,7 @@ func (e *DeadUpdatesError) Error() string {
 // AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for
 // none. If that was another bot, AdoptBot removes or marks the data with ids that mean something
 // else to the new bot. It fails with ErrInstanceRuns or a *DeadUpdatesError if the database cannot
-// be adopted. After an error nothing has changed.
+// be adopted. After an error nothing has changed, unless the answer to the commit was lost.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -83,7 +84,7 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 // In all other chats each bot has its own message ids.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver removes or marks the data of one bot that would refer to something else for another bot.
+// handOver removes, expires or marks data with ids that would mean something else to the new bot.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err

@@ -19,8 +19,8 @@ type Encryption struct {
 	Exposed bool
 }
 
-// encryptionOf examines an open connection. The URL is not enough, because it may leave it to the
-// server whether to use TLS.
+// encryptionOf examines an open connection. The URL is not enough, because it may leave the choice
+// of TLS to the server.
 func encryptionOf(conn *pgx.Conn) Encryption {
 	connection := conn.PgConn().Conn()
 	if encrypted, ok := connection.(*tls.Conn); ok {
@@ -40,8 +40,8 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 }
 
 // AsksTwice reports whether connections try several hosts, each with and without TLS. pgx does so
-// unless the sslmode decides about TLS. Unlike other clients, pgx tries again without TLS even if a
-// host has answered with TLS that it is a standby.
+// unless sslmode rules out one of the two. Unlike other clients, pgx tries a host again without TLS
+// even if the host has answered over TLS that it is a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
 	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
 	other := func(f *pgconn.FallbackConfig) bool { return !first(f) }
@@ -60,8 +60,9 @@ func ipOf(address net.Addr) netip.Addr {
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 // staysInside reports whether a connection stays on this machine or in a private network of
-// containers. A private address alone is not sufficient, because office and home networks use them
-// too. So all hosts must also have names that exist only inside a network of containers.
+// containers. A private address alone is not sufficient, because office and home networks use
+// private addresses too. So all host names must also look like names that exist only inside a
+// network of containers.
 func staysInside(hosts []string, local, remote netip.Addr) bool {
 	if remote.IsLoopback() || remote == local {
 		return true

@@ -82,9 +82,9 @@ func Translate(err error) error {
 }
 
 // Unavailable reports whether an error says nothing about the operation that failed: the database
-// cannot be reached or cannot work at the moment, its schema is missing or too new, or another
-// instance has taken over the lease. The same operation may succeed later, or on another instance.
-// A timeout of a statement does not count; see pgranking.Store.Blame.
+// cannot be reached or cannot work at the moment, its schema is missing or too new, the role lacks
+// a privilege, or another instance has taken over the lease. The same operation may succeed later,
+// or on another instance. A timeout of a statement does not count; see pgranking.Store.Blame.
 func Unavailable(err error) bool {
 	switch code := codeOf(err); {
 	case hasNoSession(err), errors.Is(err, ErrTooNew), errors.Is(err, ErrNoSchema):

@@ -16,8 +16,8 @@ type ServerFacts struct {
 	Major     int
 	ReadOnly  bool // the server accepts no writes
 	MayCreate bool // the role may create tables, which an upgrade of the bot needs
-	// Owns means that the role owns the bot's tables, so that an upgrade can change them. It is
-	// also set if there are no tables yet.
+	// Owns means that the role has the rights of the owner of the bot's tables, so that an upgrade
+	// can change them. It is also set if there are no tables yet.
 	Owns bool
 	Now  time.Time
 	Encryption
@@ -26,7 +26,7 @@ type ServerFacts struct {
 	// and ActualCollation is the version that the server has. They are equal if there are no such
 	// rules, or if no version was recorded.
 	Collation, ActualCollation string
-	Asynchronous               int // number of standbys; 0 if a synchronous one is configured
+	Asynchronous               int // how many standbys are streaming; 0 if a synchronous one is configured
 }
 
 // ExamineServer returns the facts of a server, with or without the bot's tables. It checks who owns
@@ -63,7 +63,7 @@ type WorkFacts struct {
 	Owner  ladder.UserID // the bot that owns the database, 0 for none yet
 	Leader string        // holder of the leader's lease, even if expired; empty if it was released
 	// LeaseEnds is the time until the leader's lease ends, by the database's clock. It is negative
-	// if the lease has ended.
+	// if the lease has ended, and 0 if there has never been a leader.
 	LeaseEnds time.Duration
 	Waiting   int           // notices that are not held back
 	Oldest    time.Duration // how long the oldest of these notices has been waiting

@@ -22,17 +22,18 @@ const (
 	drainTimeout = time.Second
 )
 
-// hosts makes new sessions find a working host of DATABASE_URL quickly. A host may be silent, for
-// example switched off or frozen. It must delay a new session only briefly, and the next one not at
-// all.
+// hosts makes new sessions find a working host of DATABASE_URL quickly. A silent host, for example
+// one that is switched off or frozen, must delay a new session only briefly. Once a session has
+// begun on another host, it must not delay later ones at all.
 type hosts struct {
 	mu        sync.Mutex
 	addresses map[string][]string // resolved IP addresses, by host
 	last      string              // remote address of the newest session
 }
 
-// limit makes connections with this configuration wait only a limited time for a silent host. With
-// several hosts, it also makes them skip hosts that accept no writes, unless the URL sets
+// limit makes connections with this configuration wait only a limited time for a silent host. If a
+// host name has several addresses, the connections try the newest session's address first. If there
+// are several hosts, they skip hosts that accept no writes, unless the URL sets
 // target_session_attrs.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
@@ -69,8 +70,8 @@ func (h *hosts) limit(config *pgconn.Config) {
 		if err != nil {
 			return nil, err
 		}
-		// The method began removes this deadline. It remains for a connection that only cancels a
-		// statement.
+		// The method began removes this deadline. A connection that only cancels a statement keeps
+		// it.
 		return drained{conn}, conn.SetDeadline(time.Now().Add(timeout))
 	}
 }

@@ -21,9 +21,10 @@ import (
 const LeaderLease = "leader"
 
 // Lease is an exclusive right for a limited time. The database's clock decides whether it has
-// expired. The holder measures the time from before its request with its own clock, so it never
-// believes that it holds the lease for longer than the database does. Lease implements outbox.Lease
-// and is safe for concurrent use. Set the exported fields before the first use.
+// expired. The holder measures the lease's duration with its own clock, starting before it sends
+// the request, so the lease ends for the holder no later than it ends for the database. Lease
+// implements outbox.Lease and is safe for concurrent use. Set the exported fields before the first
+// use.
 type Lease struct {
 	Log *slog.Logger
 	// TimedOut is called when Acquire or Renew gets no answer before the deadline of its context.
@@ -125,7 +126,7 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 }
 
 // Renew extends the lease to its full duration from now, even if it has expired. It fails with
-// outbox.ErrLeaseLost if another holder has taken the lease, or if it was released.
+// outbox.ErrLeaseLost if another holder has taken the lease, or if the lease was released.
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval

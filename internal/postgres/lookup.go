@@ -37,8 +37,8 @@ func LadderOf(column, group, parameter string) string {
 }
 
 // Parked is the condition that only callback answers are sent to a chat c: the bot is no longer in
-// it, or was refused there recently. A time of the refusal in the future is ignored, because the
-// clock was set back.
+// it, or was refused there recently. A refusal with a time in the future is ignored, because the
+// clock was set back since.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
 // Unparked is the part of a SET clause that ends the parking of a chat.
@@ -62,7 +62,7 @@ const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a,
 // Winner is the side that won a match m, 0 for a draw.
 const Winner = `coalesce(m.winner, CASE WHEN m.score_a > m.score_b THEN 1 WHEN m.score_a < m.score_b THEN 2 ELSE 0 END)`
 
-// oldWinner is the side that won a match before a fix f.
+// oldWinner is the side that won a match before a fix f, 0 for a draw.
 const oldWinner = `coalesce(f.old_winner,
 	CASE WHEN f.old_score_a > f.old_score_b THEN 1 WHEN f.old_score_a < f.old_score_b THEN 2 ELSE 0 END)`
 

@@ -188,8 +188,8 @@ func newMigration(
 }
 
 // closeOnDone changes the configuration so that its connections close when the context ends.
-// golang-migrate does not pass a context to its statements, so it would wait for a lock as long as
-// another instance holds it.
+// golang-migrate does not pass a context to its statements, so it would otherwise wait for as long
+// as another instance holds the lock.
 func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	dial := config.DialFunc
 	config.DialFunc = func(dialCtx context.Context, network, address string) (net.Conn, error) {
@@ -204,7 +204,7 @@ func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 
 // atomicDriver runs each migration as one transaction that also clears the “dirty” mark, which
 // golang-migrate sets before the migration. So if a version is dirty while this process holds the
-// lock, its transaction was rolled back, and the migration can simply run again.
+// lock, the transaction of that version was rolled back, and the migration can simply run again.
 type atomicDriver struct {
 	database.Driver
 	files   source.Driver

@@ -20,7 +20,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Channels for notifications between instances.
+// Channels for notifications between instances, each with its payload.
 const (
 	outboxChannel = "elobot_outbox" // a lane, as lanePayload writes it
 	adminsChannel = "elobot_admins" // Telegram's id of a chat
@@ -32,12 +32,12 @@ const (
 	notifyRetryDelay = time.Second
 	// notifyTimeout limits each LISTEN and each NOTIFY.
 	notifyTimeout = time.Second
-	// notifyCheck is how long no notification may arrive before the connection is checked.
+	// notifyCheck is how long to wait for a notification before checking the connection.
 	notifyCheck = 30 * time.Second
 )
 
 // Events holds the functions that a Notifier calls. Wake, AdminsChanged and WebChanged are called
-// for each notification, from whichever instance it comes. None of the functions may block.
+// for the notifications of all instances, including this one. None of the functions may block.
 type Events struct {
 	Wake          func(outbox.Lane)            // the lane has something new to send
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
@@ -100,7 +100,8 @@ func (n *Notifier) enqueue(all ...notification) {
 }
 
 // Run publishes and listens until the context ends. Then it tries once to publish what is pending,
-// and returns nil. It listens on a separate connection outside the pool.
+// unless the last attempt failed, and returns nil. It listens on a separate connection outside the
+// pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -125,8 +126,8 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return nil
 }
 
-// retryUntilDone repeats do until it succeeds or the context ends. It reports errors, and returns
-// the last one.
+// retryUntilDone repeats do until it succeeds or the context ends. It passes each error to report.
+// It returns nil only if do has succeeded.
 func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) error {
 	return retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)
@@ -204,8 +205,8 @@ func (n *Notifier) listen(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the next notification. If none arrives within silence, it returns nil, and an
-// error if the connection no longer works.
+// next waits for the next notification. If none arrives within silence, it pings the server and
+// returns no notification, with an error if the connection no longer works.
 func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()

@@ -22,7 +22,7 @@ var ErrTransactionPooling = errors.New("the server session behind DATABASE_URL c
 var poolingOrder = [...]int{0, 1, 1, 0, 0, 1}
 
 // checkPooling returns ErrTransactionPooling unless each of two connections has a server session of
-// its own and keeps it. It returns another error if a connection breaks.
+// its own and keeps it. It returns another error if a connection breaks or cannot be opened.
 func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	one, err := pool.Acquire(ctx)
 	if err != nil {
@@ -49,9 +49,9 @@ func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// serverSession identifies the server session that runs a statement of the connection. The start
-// time of the server distinguishes servers whose processes have the same PID. The query is not
-// prepared, because another session would not have the prepared statement.
+// serverSession returns a name for the server session that currently serves the connection. The
+// start time of the server distinguishes servers whose processes have the same PID. The query is
+// not prepared, because another session would not have the prepared statement.
 func serverSession(ctx context.Context, conn *pgx.Conn) (name string, err error) {
 	const sql = `SELECT concat_ws(' ', pg_backend_pid(), pg_postmaster_start_time())`
 	return name, conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&name)

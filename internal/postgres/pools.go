@@ -70,8 +70,9 @@ type Pools struct {
 	// Auxiliary is for work that must continue while all connections of Commands wait for locks:
 	// the lease, the dispatcher's store, and notifications to other instances.
 	Auxiliary *pgxpool.Pool
-	// Questions is for reads of any kind and length. Its sessions cannot write, are never on a
-	// standby, and may plan a statement for its arguments.
+	// Questions is for reads of any kind and length. Its sessions cannot write, and they begin only
+	// on a server that accepts writes. Unlike the sessions of the other pools, they may plan a
+	// statement again for new arguments.
 	Questions *pgxpool.Pool
 
 	sessions *sessionWatch
@@ -81,7 +82,7 @@ type Pools struct {
 // finding that out session by session would take too long.
 func (p Pools) Distrust() { p.sessions.distrust() }
 
-// The sizes of the pools besides Commands, whose size the URL can set.
+// The sizes of the other pools. The URL can set only the size of Commands.
 const (
 	auxiliaryConns = 4
 	questionConns  = 4

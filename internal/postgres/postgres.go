@@ -17,7 +17,7 @@
 //   - A transaction under a lease first takes an advisory lock and checks the epoch. The next
 //     holder of the lease waits for that lock. So no write of an old epoch commits after a
 //     takeover.
-//   - In a session of a pool, a statement waits at most 1.5 s for a lock. Then it fails with
+//   - In a session of a pool, a statement waits at most 1.5 s for each lock. Then it fails with
 //     ranking.ErrLocked, and the caller may try again.
 //   - Sessions run at READ COMMITTED. A connection keeps its server session: behind a pooler in
 //     transaction mode the bot does not start.

@@ -23,7 +23,7 @@ func ScanRankedPlayer(row pgx.CollectableRow) (ladder.RankedPlayer, error) {
 	return c, err
 }
 
-// StandingColumns lists the columns of a standing s. If there is none, all are zero or null.
+// StandingColumns lists the columns of a standing s. If there is none, all are zero, empty or null.
 const StandingColumns = `coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''), coalesce(s.elo, 0),
 	       coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0),
 	       coalesce(s.version, 0), coalesce(s.played, 0), coalesce(s.won, 0),

@@ -106,7 +106,7 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 		s.wake(c.Chat, outbox.Boards)
 	}
 	// A command that sends nothing may still have changed names, a title or members that the chat's
-	// board shows. The lane of pages is woken for it, because that delays nothing else.
+	// board shows. Such a command wakes the lane of pages, because that delays nothing else.
 	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
 		s.wake(c.Chat, outbox.Pages)
 	}

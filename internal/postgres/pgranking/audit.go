@@ -41,8 +41,8 @@ func (s *Store) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]rank
 	return groups, err
 }
 
-// DetachedGroups returns the groups without a chat whose former chat is now the given chat, or all
-// groups without a chat if chat is 0.
+// DetachedGroups returns the detached groups whose former chat is the given one, or all detached
+// groups if chat is 0.
 func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.DetachedGroup, error) {
 	const sql = `
 		SELECT g.id, g.last_match_number, c.telegram_chat_id, c.title FROM groups g JOIN chats c ON c.id = g.former_chat_id

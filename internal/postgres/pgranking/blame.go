@@ -12,9 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Blame classifies an error by what caused it: the database, a lock, or the update itself. After a
-// timeout without an answer from the server, it pings the database, which takes up to
-// postgres.PingTimeout.
+// Blame classifies an error by what caused it: the database, other transactions, or the update
+// itself. After a timeout without an answer from the server, it pings the database, which takes up
+// to postgres.PingTimeout.
 func (s *Store) Blame(err error) intake.Blame {
 	var pg *pgconn.PgError
 	answered := errors.As(err, &pg)

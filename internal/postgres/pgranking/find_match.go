@@ -72,8 +72,9 @@ var matchColumns = `
 
 // matchQuery returns the query for the match that ref refers to, or for all matches of ref's
 // message. An empty ref refers to the last match that the sender has played, or has reported since
-// q.ReportedSince. If counts is set, undone matches are left out. The query is empty if it needs a
-// sender and there is none.
+// q.ReportedSince. If counts is set, an empty ref skips undone matches. A ref with LastUndone
+// refers to the match that the sender undid last. The query is empty if it needs a sender and there
+// is none.
 func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
 	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns

@@ -85,7 +85,7 @@ type playedRow struct {
 	Upset                                   int
 	Player                                  ladder.PlayerID
 	Side                                    int
-	Entry                                   ladder.HistoryID // zero for none; the fields below are zero then, too
+	Entry                                   ladder.HistoryID // zero for none; then the fields below are zero too
 	Before, After                           int
 	PlayerK                                 int
 	BestBefore, StreakBefore, LongestBefore int

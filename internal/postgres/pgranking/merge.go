@@ -147,7 +147,8 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 }
 
 // applyMerge writes a merge. It rewrites the seasons in which both players are ranked, and drops
-// one of their two standings there. Everything else of from passes to into.
+// one of their two standings there. Everything else of from passes to into, except its part in
+// matches that both players played, which are undone.
 func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
@@ -172,7 +173,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
-	// a player who is still a member of one ladder, as from may have been, rejoins the others
+	// if either player was still a member of a group, into is now a member of all its ladders
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = version + 1
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (

@@ -13,8 +13,9 @@ import (
 
 // mergeChats merges two chats into one. It keeps the chat whose group has more matches, or the
 // older chat if neither has more. If the other group has matches too, it is detached: it keeps its
-// matches and unclaimed players, but has no chat. Otherwise it is deleted. Everything else passes
-// to the kept chat. A command that has read the other chat conflicts when it writes.
+// matches and unclaimed players, but has no chat. Otherwise it is deleted. The rest of the other
+// chat's data passes to the kept chat, except the boards, topics and messages that no longer apply.
+// A command that has read the other chat conflicts when it writes.
 //
 // mergeChats is the only operation that goes through all kept notices of a chat. That is acceptable
 // because merges are rare and a chat keeps only a few notices.
@@ -158,8 +159,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth makes players who have left group its members again if they are members of the
-// other group, of.
+// queueMembersOfBoth restores the membership of players who have left the first group but are
+// members of the second.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1
@@ -171,7 +172,8 @@ func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 }
 
 // queueEndGroup deletes gone, a group without matches. Its players pass to kept, except those who
-// are already there. If gone is the older group, its rules pass to kept too.
+// are already there. If gone is the older group, its rules and the link of its web board pass to
+// kept too.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	// lock the unclaimed players, so that none is claimed before it is merged
 	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)

@@ -19,7 +19,8 @@ import (
 const notRecordedDelay = 3 * time.Second
 
 // queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender
-// and topic, or inserts that notice.
+// and topic, or inserts that notice. A notice lists at most ranking.MaxRejected results and counts
+// the rest.
 func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) {
 	kind := notice.KindOf(n)
 	batch.Queue(`
