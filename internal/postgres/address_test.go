@@ -54,9 +54,9 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 	}
 }
 
-// TestNoPartOfTheUserIsShown: whatever characters the user and the password contain, the bot
-// connects to no host but the intended one, and no error or log line shows a part of the two. That
-// holds whether the server refuses the session or cannot be reached.
+// TestNoPartOfTheUserIsShown: whatever special characters the user and the password contain, the
+// URL leads to no host but the intended one, and no address, error or log line shows a recognizable
+// part of the two. That holds whether the server refuses the session or cannot be reached.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))

@@ -12,8 +12,8 @@ import (
 )
 
 // TestAdoptBotKeepsBotsApart: data with ids of the previous bot has no effect for the next bot, and
-// its keys are valid again when the previous bot returns. Data with message ids of supergroups
-// stays as it is, because those are the same for all bots.
+// its keys are valid again when the previous bot returns. Keys, match messages and replies with
+// message ids of supergroups stay as they are, because those ids are the same for all bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

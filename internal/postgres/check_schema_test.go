@@ -28,7 +28,8 @@ func withNext(t *testing.T) fs.FS {
 	return files
 }
 
-// TestCheckSchema takes one database through the possible states of its schema.
+// TestCheckSchema: CheckSchema fails unless the schema is at exactly the newest version, and tells
+// the operator why. It changes nothing.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
 	pool, newest := dbtest.Open(t, pgtest.Empty(t)), newestStep(t)

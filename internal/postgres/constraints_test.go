@@ -193,8 +193,8 @@ var breaks = map[string][]string{
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_longest_streak_check; UPDATE group_players SET won = -1, lost = 2 WHERE id = 2`,
 	},
 	"group_players_streak_check": {
-		// A streak of more wins than the longest one violates that constraint, which is checked
-		// first, in alphabetical order.
+		// A streak of more wins than longest_streak also violates that column's constraint, which
+		// is checked first, in alphabetical order.
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_longest_streak_check; UPDATE group_players SET streak = 2 WHERE id = 1`,
 		`UPDATE group_players SET streak = -1 WHERE id = 1`,
 	},
@@ -421,8 +421,8 @@ func TestEveryConstraintHolds(t *testing.T) {
 	}
 }
 
-// TestConstraintsLetThrough: the constraints accept all valid combinations, and values just within
-// the limits.
+// TestConstraintsLetThrough: the constraints accept valid combinations, and values just within the
+// limits.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -471,7 +471,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 }
 
 // TestEveryConstraintIsTried: breaks has an entry for every constraint and unique index of the
-// schema and no others, apart from NOT NULL constraints.
+// schema, except NOT NULL constraints, and no other entries.
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -95,8 +95,8 @@ func hostOf(t *testing.T, databaseURL string) string {
 	return u.Host
 }
 
-// TestSilentHosts: if only one of several hosts answers, the bot starts with that host, at any
-// position in the URL.
+// TestSilentHosts: if only one of several hosts answers, the bot starts with that host, whatever
+// the host's position in the URL.
 func TestSilentHosts(t *testing.T) {
 	t.Parallel()
 	for position := range 3 {

@@ -198,8 +198,8 @@ func TestLeaseAtOnce(t *testing.T) {
 	})
 }
 
-// TestLeaseAndWriters: a transaction under the lease blocks neither its renewal nor its release,
-// nor requests for it while it is held. A takeover waits for the transaction.
+// TestLeaseAndWriters: a transaction under the lease does not block the lease's renewal or release,
+// or another holder's request while the lease is held. A takeover waits for the transaction.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {

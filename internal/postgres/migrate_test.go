@@ -135,8 +135,8 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutScoreDown: the down migration gives a result without a score the score with the
-// smallest margin.
+// TestResultsWithoutScoreDown: the down migration gives a win without a score the score 1:0, and a
+// draw without one the score 0:0.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000202_results_without_score")
@@ -232,9 +232,9 @@ func TestMigratedHalves(t *testing.T) {
 	dbtest.Equal(t, "up", want, state())
 }
 
-// TestWebSalt: the up migration gives each web board that is on a salt of its own, and no salt to
-// other groups. The down migration gives each group with a salt a random generation, so that no old
-// link becomes valid again.
+// TestWebSalt: the up migration gives a salt of its own to each web board that is on, and no salt
+// to other groups. The down migration gives each group with a salt a random generation, so that no
+// old link becomes valid again.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000215_web_salt")

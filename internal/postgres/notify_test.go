@@ -151,8 +151,8 @@ func TestLanePayload(t *testing.T) {
 	}
 }
 
-// TestNotifyBatches: all notifications that arrive while none can be sent are published together,
-// and each of them once.
+// TestNotifyBatches: all notifications that arrive while none can be sent are published in one or
+// two statements.
 func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL

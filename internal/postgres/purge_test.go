@@ -71,8 +71,8 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeOfTheOutbox: finished notices are purged after a week, and callback answers after an
-// hour, but dead notices only when they have no dead letter.
+// TestPurgeOfTheOutbox: finished notices are purged after a week, and callback answers that are not
+// dead after an hour. A dead notice stays at least as long as its dead letter.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -117,8 +117,8 @@ func TestSessionLifetime(t *testing.T) {
 	}
 }
 
-// TestTransactionPoolingIsRefused: Open refuses a pooler in transaction mode, whatever its number
-// of server sessions is. It does so without prepared statements, which other sessions would not
+// TestTransactionPoolingIsRefused: Open refuses a pooler in transaction mode, however many server
+// sessions the pooler has. It does so without prepared statements, which other sessions would not
 // have.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
@@ -146,8 +146,8 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 	}
 }
 
-// TestConnectionBreaksWhileOpening: if a connection breaks at any message, Open continues with
-// another connection.
+// TestConnectionBreaksWhileOpening: if a connection breaks while Open is using it, Open continues
+// with another connection.
 func TestConnectionBreaksWhileOpening(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int64{1, 2, 4, 6, 8} {
@@ -184,8 +184,8 @@ func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	}
 }
 
-// TestQuestionsOnlyRead: sessions for questions are read-only, and may plan a statement for its
-// arguments.
+// TestQuestionsOnlyRead: sessions for questions are read-only. Unlike sessions for commands, they
+// may plan a statement again for new arguments, and scan whole tables.
 func TestQuestionsOnlyRead(t *testing.T) {
 	t.Parallel()
 	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
@@ -203,8 +203,8 @@ func TestQuestionsOnlyRead(t *testing.T) {
 }
 
 // TestCanceledStandbyWait: if the wait of a commit for the synchronous standby was canceled, the
-// commit fails as unavailable. That holds however the statement is sent, and in any language of the
-// server. Other warnings have no effect.
+// commit fails as unavailable. That holds however the statement is sent, even if the server's
+// messages are not in English. Other warnings have no effect.
 func TestCanceledStandbyWait(t *testing.T) {
 	t.Parallel()
 	const sql = `INSERT INTO handled_commands (key) VALUES ('1')

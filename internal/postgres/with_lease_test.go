@@ -31,8 +31,8 @@ type writing struct {
 	do     func(ctx context.Context, lease *postgres.Lease) error
 }
 
-// writingsIn returns every kind of write by the leader. Run in order, each of them changes
-// something.
+// writingsIn returns the writes of all methods of ranking.Store, and some other writes by the
+// leader. Run in order, each of them changes something.
 func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
 	al := w.ID(t, "Al")
@@ -111,8 +111,8 @@ func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	})
 }
 
-// TestUnderLostLease: under a lease that is lost or was never held, every write fails with
-// outbox.ErrLeaseLost and changes nothing. The same writes succeed for the holder.
+// TestUnderLostLease: under a lease that is lost or was never held, each write of writingsIn fails
+// with outbox.ErrLeaseLost and changes nothing. The same writes succeed for the holder.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {

@@ -165,7 +165,7 @@ func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	})
 }
 
-// Purge calls postgres.Purge, and checks how many rows that removes or expires.
+// Purge calls postgres.Purge, and checks how many rows it removes or expires.
 func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	t.Helper()
 	if removed, err := postgres.Purge(t.Context(), pool, nil); err != nil || removed != want {

@@ -96,13 +96,13 @@ func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 }
 
 var (
-	// TableScan matches the scan of a whole table in a plan. Its group is the table.
+	// TableScan matches the scan of a whole table in a plan. Its capture group is the table's name.
 	TableScan = regexp.MustCompile(`Seq Scan on (\w+)`)
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
 // Scanned returns the tables that a plan reads completely, either directly or through an index. An
-// index scan below a LIMIT does not count.
+// index scan directly below a LIMIT does not count.
 func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")
@@ -221,7 +221,7 @@ func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 type Explained struct {
 	Name string
 	Run  func(ctx context.Context) error
-	Want int // number of statements, -1 for any
+	Want int // how many statements Run must send, -1 for any number
 }
 
 // MustNotScan runs the commands, one after the other, and checks the plans of the statements that

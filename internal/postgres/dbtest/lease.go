@@ -11,7 +11,7 @@ import (
 )
 
 // Leader returns the leader's lease for a holder, with a duration of an hour. It does not acquire
-// it.
+// the lease.
 func Leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
 	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
 }

@@ -90,7 +90,7 @@ const (
 )
 
 // List returns up to limit dead letters without their payloads, the most recently seen ones first,
-// and the number of all dead letters.
+// and how many dead letters there are in total.
 func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter, total int, err error) {
 	const sql = selectDeadLetters + `, count(*) OVER () AS total` + fromDeadLetters + `
 		ORDER BY d.last_seen_at DESC, d.id DESC LIMIT $1`
@@ -146,7 +146,7 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]
 // SendAgain queues the notice of a dead letter once more, at its old position in its lane, and
 // deletes the letter. An edit gets a fresh deadline; any other notice gets none. Earlier attempts
 // still count. SendAgain fails with ErrNoDeadLetter if there is no such letter of a notice, or with
-// ErrNotDead if the notice is not dead or no longer exists. It then changes nothing.
+// ErrNotDead if the notice is not dead or no longer exists. In both cases it changes nothing.
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
 	err := postgres.Transact(ctx, d.pool, nil, func(tx pgx.Tx) error {
 		var notice int64

@@ -58,8 +58,8 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	return slices.Compact(chats), err
 }
 
-// queuePins records which boards were pinned. It queues a notice for the chat when the bot may not
-// pin a board, but only the first time since the board was last pinned. It must come after the
+// queuePins records the outcomes of attempts to pin boards. If the bot may not pin a board, it also
+// queues a notice for the chat, unless that outcome is already recorded. It must come after the
 // other statements of queueChats, because a move of a chat locks the chat before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
@@ -79,7 +79,7 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		notice.KindOf(ranking.BoardNotPinned{}).Name, notice.Notification, notice.Notification.Lifetime())
 }
 
-// queueEndedObjects deletes the records of messages that are no longer needed.
+// queueEndedObjects removes messages that are no longer needed from ensured_messages.
 func queueEndedObjects(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended }, `
 		DELETE FROM ensured_messages m USING `+theResults+`

@@ -233,7 +233,7 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueEnsured records the ids and the fingerprints of messages that exist once. It skips a chat
-// that has since got another id.
+// whose id has changed since.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
@@ -246,8 +246,8 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queuePrompts records when prompts were delivered and in which messages, and starts the time to
-// answer them. It must come after queueOutcomes. If the chat has since got another id, it does not
-// record the message, because the message's id would now mean another one.
+// answer them. It must come after queueOutcomes. If the chat's id has changed since, it does not
+// record the message, because the message's id would now mean another message.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind)
@@ -267,7 +267,7 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueFrozen freezes chats that are rate limited, for the pause of the result. It skips a chat
-// that has since got another id, because the pause was for the old one.
+// whose id has changed since, because the pause was for the old id.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, freezes, `
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
@@ -275,10 +275,9 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
-// hours. If a message is sent to a parked chat, the parking ends. If the outcome of the try is
-// neither that nor a refusal, the bot may try again at once. A chat is skipped if it has changed
-// since the take: the bot was added again, the result is already recorded, or the chat has got
-// another id.
+// hours. Sending a message to a parked chat ends the parking. After any outcome other than that or
+// a refusal, the bot may try again at once. A chat is skipped if it has changed since the take: the
+// bot was added again, the result is already recorded, or the chat has a new id.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

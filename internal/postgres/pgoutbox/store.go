@@ -30,9 +30,9 @@ var (
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. Together they make the planner use outbox_waiting_idx. If it
-// could order the rows by id alone, it would do so whenever it assumes that most rows wait, and
-// read all rows that do not.
+// Fragments of queries for lanes. Together they make the planner use outbox_waiting_idx. If the
+// planner could order the rows by id alone, it would do so whenever it assumes that most rows wait,
+// and would then read all finished rows too.
 const (
 	// rowLane is the lane of an outbox row o.
 	rowLane = `(o.chat_id, o.lane)`
@@ -42,8 +42,8 @@ const (
 	waits = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
 	// unfinished means the same as finished_at IS NULL. It is for rows that are found by their ids:
-	// the planner cannot use the index of waiting rows for it, which it would prefer in a new
-	// database.
+	// in this form, the planner cannot use the index of waiting rows, which it would prefer in a
+	// new database.
 	unfinished = `o.state IN ('planned', 'sending')`
 	// inOrder orders waiting rows by lane, and within a lane by age.
 	inOrder = `o.chat_id, o.lane, o.id`
@@ -56,8 +56,8 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
 // pausesValid is the condition that the pauses of a row o at the head of its lane and of its chat
-// are valid. They began after the last take of the row, or after its creation. If that is in the
-// future, the clock was set back, and the pauses are ignored.
+// are valid. They began after the last take of the row, or after its creation. If that time is in
+// the future, the clock was set back, and the pauses are ignored.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It
@@ -68,7 +68,7 @@ const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 // transaction; each statement sees the effects of the previous ones. A crash of the server may undo
 // a transaction of the last moments, and then its messages are sent again. Such a crash also undoes
 // all later transactions, so commands and the lease never depend on lost work. The batch begins
-// with the check of the lease, so that a new leader waits for its end.
+// with the check of the lease, so that a new leader waits for the end of the batch.
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {

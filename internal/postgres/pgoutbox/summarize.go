@@ -20,9 +20,9 @@ const maxSummarized = 1000
 //
 // Ended results become one summary for each topic, which shows the first five of them. The row of
 // the first ended result keeps its position and becomes the summary. The rows of the other results
-// get its id as their batch, which queueSummaries reads. An older summary becomes part of the new
-// one, unless it may have arrived. Rows that another transaction is changing stay as they are,
-// because waiting for them could cause a deadlock.
+// get the summary's id as their batch, which queueSummaries reads. An older summary becomes part of
+// the new one, unless it may have arrived. Rows that another transaction is changing stay as they
+// are, because waiting for them could cause a deadlock.
 func (s *Store) Summarize(
 	ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds,
 ) (outbox.Summarized, error) {

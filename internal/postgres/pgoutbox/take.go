@@ -48,8 +48,8 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 
 // takeRows marks the next messages of the lanes as sending, and returns their items, with the
 // columns of the message in each. It takes a row in its latest committed state, and not at all if
-// the row has moved to another chat. It removes invalid pauses. Only in a message's first item, the
-// column more tells whether more rows wait.
+// the row has moved to another chat. It removes invalid pauses. The column more tells whether more
+// rows wait; it is set only in a message's first item.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language,

@@ -28,7 +28,7 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 
 // queueSeen records that chats have sent something, so the bot is in them. A chat that was marked
 // as left is no longer parked. Any other parked chat may be tried again FirstParking after
-// parked_at.
+// parked_at at the latest.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats

@@ -107,8 +107,8 @@ func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 // promptTimer is ranking.PromptID.Timer in SQL, of the column id.
 const promptTimer = `'` + ranking.PromptTimer + `' || id`
 
-// queueClosedPrompt closes a prompt and deletes its timer, unless queueFired deletes that. The
-// batch fails if the prompt is closed already. It must be queued after the notices, because the
+// queueClosedPrompt closes a prompt and deletes its timer, unless queueFired deletes the timer. The
+// batch fails if the prompt is closed already. The notices must be queued first, because the
 // dispatcher locks notices before prompts and timers.
 func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
 	batch.Queue(`

@@ -311,11 +311,12 @@ func playerFields(p *ranking.Player) []any {
 	return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name}
 }
 
-// everybodyIn returns the FROM clause that lists the members of the current seasons of a group and
-// of one given season, with their names there and how they were seen in the group. It leaves out
-// players who have never come to the group themselves and have no counted match in it. s is a
-// member's standing in one of the seasons. It is the standing in the given season if there is one;
-// here is then true. A merged player counts as the player who remains.
+// everybodyIn returns the FROM clause that lists the players with a standing in the current seasons
+// of a group or in one given season, even those who have left, with their names there and how they
+// were seen in the group. It leaves out players who have never come to the group themselves and
+// have no counted match in it. s is a player's standing in one of the seasons: the standing in the
+// given season if there is one, and then here is true. A merged player counts as the player who
+// remains.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
@@ -334,8 +335,8 @@ func everybodyIn(group, season string) string {
 		      AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `))`
 }
 
-// queueEverybody reads the members of all ladders of a chat's group, with their standings in the
-// query's ladder and season.
+// queueEverybody reads the players that everybodyIn lists for a chat's group, with their standings
+// in the query's ladder and season.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
@@ -478,7 +479,9 @@ func (m recentMatch) match() ranking.RecentMatch {
 	}
 }
 
-// queueRecentUsage counts the sender's commands around c.At in each rate-limit bucket.
+// queueRecentUsage counts the sender's commands in each rate-limit bucket during the
+// ranking.RateWindow up to c.At. Commands in the bucket ranking.RateSlowed also count if they were
+// sent up to a RateWindow later.
 func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
 	batch.Queue(`
 		SELECT count(*) FILTER (WHERE rate_class = $4 AND sent_at <= $2),

@@ -25,8 +25,8 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (s
 }
 
 // queueSeason reads the key of a ladder's first match. It also reads the numbers of the matches in
-// the current season that were played since q.ReportedSince and are not undone; none if that is
-// zero.
+// the current season that were played since q.ReportedSince and are not undone; none if
+// q.ReportedSince is zero.
 func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	sql := `
 		SELECT coalesce((SELECT idempotency_key FROM matches WHERE ladder_id = l.id ORDER BY number LIMIT 1), ''),
@@ -108,7 +108,8 @@ func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season la
 	queueTold(batch, chat, key, season, `{"corrected": true}`)
 }
 
-// queueGoesOn makes the batch fail unless the season is still current. Its group must be locked.
+// queueGoesOn makes the batch fail unless the season is still current. The season's group must be
+// locked.
 func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 	batch.Queue(`
 		SELECT EXISTS (
@@ -118,8 +119,8 @@ func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 
 // queueTold queues the message about the end of a season. It does nothing if the season is current,
 // or if a timer is still to queue the message. A message that exists or is waiting stays in its
-// topic. Otherwise it goes to the topic of the ladder's board, or to the ladder's first topic if
-// there is no board.
+// topic. A new one goes to the topic of the ladder's board, or to the ladder's first topic if there
+// is no board.
 func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID, payload string) {
 	batch.Queue(`
 		WITH ended AS (

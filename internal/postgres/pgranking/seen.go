@@ -86,8 +86,8 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	})
 }
 
-// queuePlayer inserts a new player or updates a known one, and renames the player's current
-// standings in the group.
+// queuePlayer inserts a new player, or updates a known one unless the person was only mentioned,
+// and renames the player's current standings in the group if necessary.
 func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
 	p := c.Player
 	switch {
@@ -116,13 +116,14 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 }
 
-// formerUsernames computes the former usernames of a sighting with the alias known, when its
-// current username ends.
+// formerUsernames is the list of former usernames that a sighting with the alias known has after
+// losing its current username.
 const formerUsernames = `array_remove(
 	array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
 
-// queueSighting records the username with which an account was seen in a group. Another account
-// loses that username there. If the other account was seen with it later, nothing is recorded.
+// queueSighting records the username with which an account was seen in a group, unless a later
+// sighting of this account, or of another account with this username, is stored. Any other account
+// that was last seen there with the username before loses it.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`

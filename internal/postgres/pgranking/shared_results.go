@@ -27,7 +27,7 @@ const (
 	// Waiting results are written together as soon as a slot is free. Two slots keep the server
 	// busy while one of them commits.
 	resultSlots = 2
-	// slotTimeout is how long a transaction holds its slot. A transaction that takes longer is
+	// slotTimeout is how long a transaction may hold its slot. A transaction that takes longer is
 	// waiting for its group, and must not keep results of other groups from being written.
 	slotTimeout = 100 * time.Millisecond
 	// maxTogether limits the results that one transaction writes.
@@ -36,8 +36,8 @@ const (
 	sharedTimeout = 2 * time.Second
 )
 
-// shortLockTimeout limits a transaction's waits for locks to 100 ms, because all its results wait
-// meanwhile.
+// shortLockTimeout limits each wait of a transaction for a lock to 100 ms, because all its results
+// wait meanwhile.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
 // errAlone tells a waiting caller to write its result itself, in a slot that the caller then holds.
@@ -162,8 +162,8 @@ func (w *resultWriter) fill(s resultStore) {
 	}
 }
 
-// take returns the results that have waited longest and may be written together, at
-// most one per group.
+// take removes the results that have waited longest and may be written together from the queue and
+// returns them. It takes at most maxTogether results, and at most one per group.
 func (w *resultWriter) take() []*waitingResult {
 	var together, later []*waitingResult
 	groups := make(map[ranking.GroupID]bool)

@@ -26,7 +26,7 @@ type querier interface {
 // before the first use.
 type Store struct {
 	// Auxiliary is the pool that Blame uses to ping the database. NewStore sets it to the store's
-	// pool, all of whose connections may be in use.
+	// own pool, whose connections may all be in use.
 	Auxiliary *pgxpool.Pool
 	Now       func() time.Time // the messenger's clock
 	Log       *slog.Logger
@@ -78,8 +78,9 @@ func (s *Store) wake(chat ranking.ChatID, kinds ...outbox.LaneKind) {
 	}
 }
 
-// wakeHandled wakes all lanes of the chat of a command that has already been handled. Its notices
-// may still wait there, if the instance that handled it did not get the answer to its commit.
+// wakeHandled wakes all lanes of the chat of a command that has already been handled. The command's
+// notices may still wait there, if the instance that handled it did not get the answer to the
+// commit.
 func (s *Store) wakeHandled(chat ranking.ChatID) {
 	if chat != 0 { // an unknown chat has nothing to send
 		s.wake(chat, outbox.Messages, outbox.CallbackAnswers, outbox.Pages, outbox.Boards)
@@ -89,8 +90,8 @@ func (s *Store) wakeHandled(chat ranking.ChatID) {
 // EnsureDurable implements ranking.Store. With synchronous replication, a commit whose wait for the
 // standby is canceled becomes visible although the standby may not have it. A later commit waits
 // for the standby too, and the standby gets all commits in order. Only a transaction that writes
-// waits, and this one writes nothing but a message into the log. On a standby, its first function
-// fails as a write does.
+// waits, and this one writes nothing but a message into the log. On a standby, the first function
+// of the statement fails as a write does.
 func (s *Store) EnsureDurable(ctx context.Context) error {
 	const sql = `SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'elobot', '')`
 	if _, err := s.db.Exec(ctx, sql); err != nil {

@@ -26,7 +26,8 @@ func queueDue(batch *pgx.Batch, key string, due *bool) {
 		QueryRow(func(row pgx.Row) error { return row.Scan(due) })
 }
 
-// queueFired deletes the timer with this key, provided that it still exists and is due.
+// queueFired deletes the timer with this key. The batch fails unless the timer still exists and is
+// due.
 func queueFired(batch *pgx.Batch, key string) {
 	batch.Queue(`
 		WITH fired AS (DELETE FROM timers WHERE key = $1 AND due_at <= clock_timestamp() RETURNING 1)

@@ -71,8 +71,8 @@ func (s *Store) Matches(
 // there is another page.
 var pageLimit = strconv.Itoa(stats.PageRows + 1)
 
-// maxPage limits the page number of a request, because the database reads all matches before that
-// page.
+// maxPage limits how many pages a request can skip, because the database reads all matches on those
+// pages.
 const maxPage = 1000
 
 // noPlayer stands for no player, so that no rating changes are read.
@@ -80,7 +80,7 @@ const noPlayer = `NULL::bigint`
 
 // page returns the rows to show, and whether there are newer and older matches. first has the rows
 // of the first page, and turned the rows of the requested page. The first page is shown if turned
-// is empty, or is not a full page of newer matches.
+// is empty, or has at most one page of newer matches.
 func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRow, newer, older bool) {
 	hasMore := func(rows []stats.MatchRow) bool { return len(rows) > stats.PageRows }
 	switch {

@@ -30,8 +30,9 @@ func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
-// places returns a query for the number of places in the ranking of a season, for the number of
-// places with a higher rating than the standing s, and for whether s has a place.
+// places returns a query that counts the players with a place in the ranking of a season (all), and
+// the ones among them with a higher rating than the standing s (better). It also finds out whether
+// s has a place (shows).
 func places(s, matches, since string) string {
 	return `
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better,
@@ -39,13 +40,13 @@ func places(s, matches, since string) string {
 		    FROM group_players o WHERE o.season_id = ` + s + `.season_id AND ` + hasPlace(matches, since)
 }
 
-// placeMatches is the number of matches that give a place in thisLadder.
+// placeMatches is how many matches a player must have played for a place in thisLadder.
 const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadder + `)`
 
 // minPlaces is ladder.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
-// comparedDays is how many days old the places are with which a page compares the current ones.
+// A page compares the current places with the places comparedDays days ago.
 const comparedDays = 7
 
 // rankedRow is a row of the ranking with its player, as the queries return it.
@@ -185,8 +186,8 @@ func queuePage(
 	})
 }
 
-// queueOwn reads the row of a member of the group, who may not have played yet. It leaves own nil
-// if the asker is no member.
+// queueOwn reads the asker's row, even if the asker has not played yet. It leaves own nil if the
+// asker is not a member of the ladder.
 func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
 	sql := `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost,

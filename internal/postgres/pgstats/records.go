@@ -105,8 +105,8 @@ func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) 
 	}, sql, id)
 }
 
-// queueRivalry reads the two rivals, as stats.RivalryOf defines them, who have played most matches
-// since a time.
+// queueRivalry reads the two rivals, as stats.RivalryOf defines them, who have played the most
+// matches against each other since a time.
 func queueRivalry(batch *pgx.Batch, in ladder.ID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (

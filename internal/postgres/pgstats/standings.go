@@ -11,9 +11,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// Standings implements stats.Store. It covers the ladders, in chats that the bot is in, of which
-// the person is a member and in which the person has played. The condition played <> 0, instead of
-// > 0, keeps the planner from scanning the index of the ranking in a new database.
+// Standings implements stats.Store. It covers each ladder of which the person is a member and in
+// which the person has played in any season, unless the bot has left the chat. The condition played
+// <> 0, instead of > 0, keeps the planner from scanning the index of the ranking in a new database.
 func (s *Store) Standings(
 	ctx context.Context, who command.Person, limit int, now time.Time,
 ) (stats.MyStandings, error) {
@@ -44,7 +44,7 @@ func (s *Store) Standings(
 	var batch pgx.Batch
 	type groupRow struct {
 		stats.GroupStanding
-		Groups int // number of ladders, shown or not
+		Groups int // how many ladders there are, shown or not
 	}
 	batch.Queue(sql, limit, who.ID, now).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[groupRow])
