@@ -205,7 +205,7 @@ var breaks = map[string][]string{
 	"matches_pkey":                {anotherMatch + `(1, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
-	// The new group has no ladder either, and the trigger of that constraint may fire first.
+	// The season of a match must be of the match's ladder and group.
 	"matches_season_id_fkey": {
 		anotherMatch + `(9, 1, 99, 99, 2, 0, 0, 32, NULL, now(), 'new')`,
 		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'group');

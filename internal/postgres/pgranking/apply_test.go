@@ -199,8 +199,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: an edit takes effect unless its message has. A message that was refused, or that
-// led to a question, has not. The edit waits while the message is being handled.
+// TestApplyEdit: an edit takes effect unless its message has taken effect. A message that was
+// refused, or that led to a prompt, has not. The edit waits while the message is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

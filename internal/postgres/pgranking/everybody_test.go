@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: the members of a group are exactly the people ranked there.
+// TestEverybody: a read of everybody returns exactly the people with a standing in the group.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned

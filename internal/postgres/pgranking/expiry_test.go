@@ -62,7 +62,7 @@ func TestDeadlines(t *testing.T) {
 }
 
 // TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's.
-// Only the age of a command determines how long notices of all kinds live.
+// How much of its lifetime a notice has left depends only on the age of the command by that clock.
 func TestDeadlinesByAnotherClock(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {

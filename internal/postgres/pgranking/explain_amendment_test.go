@@ -178,7 +178,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 	if len(c.Matches) != matches || len(c.Standings) != players {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
-	// rewrite changes an entry of each match and each of the standings, and returns the number of
+	// rewrite changes an entry of each match and each of the standings, and returns how many
 	// statements that took.
 	rewrite := func(matches []ladder.Match, standings []ladder.RankedPlayer) int {
 		w := ladder.Rewrite{Reason: ladder.ByRepair}

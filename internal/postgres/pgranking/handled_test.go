@@ -14,8 +14,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestCommitAfterItsTimeout: if a stalled server commits a command after its caller has given up, a
-// retry finds the command handled, on reading or on writing it, and wakes the lanes of its chat.
+// TestCommitAfterItsTimeout: if a stalled server commits a command after the command's caller has
+// given up, a retry finds the command handled when it reads or writes, and wakes the lanes of the
+// command's chat.
 func TestCommitAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]bool{"found when it is read": false, "found when it is written": true} {

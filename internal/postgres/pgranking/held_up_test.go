@@ -67,7 +67,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 	}
 }
 
-// action is a command for a service. Its name is its key, too.
+// action is a command for a service. Its name is also its key.
 type action struct {
 	name        string
 	before, run func(context.Context) error

@@ -112,7 +112,7 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 // loses no match and causes no deadlock.
 func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
-	const each = 8 // matches before the merge begins, and after it
+	const each = 8 // matches in all before the merge begins, and by each reporter after it
 	w := newWorld(t, alice, bob)
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	w.Record(t, "first", al, bob, 3, 1)

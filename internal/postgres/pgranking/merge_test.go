@@ -302,7 +302,8 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 }
 
 // TestMergeMeetsAMovedGroup: if the unclaimed player's group becomes part of another one while a
-// merge waits for the player, the merge gives up, because it has locked only the former group.
+// merge waits for the player, the merge fails with a conflict, because it has locked only the
+// former group.
 func TestMergeMeetsAMovedGroup(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)

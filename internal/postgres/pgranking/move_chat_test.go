@@ -78,8 +78,9 @@ func TestMoveRenames(t *testing.T) {
 }
 
 // TestMoveJoins: two chats become one. The chat whose group has more matches remains, or else the
-// older one. It gets everything from the other chat except that group's matches, standings and
-// unclaimed players. The messages come from the newer chat, the settings from the older one.
+// older one. It gets everything from the other chat except the matches, standings and unclaimed
+// players of the other chat's group. The messages come from the newer chat, the settings from the
+// older one.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

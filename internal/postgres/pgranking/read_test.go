@@ -55,9 +55,9 @@ func TestReadNewPeople(t *testing.T) {
 	}
 }
 
-// TestReadGivenUpUsername: a username that its account's own message no longer shows does not mean
-// the account. In a message that is older than the sighting, or does not show the account itself,
-// it may.
+// TestReadGivenUpUsername: a mention does not mean the account that was last seen with the username
+// if the same message shows that account with another one. If the message is older than the
+// sighting, or shows the account only indirectly, the mention does mean the account.
 func TestReadGivenUpUsername(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)

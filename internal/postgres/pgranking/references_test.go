@@ -94,8 +94,8 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 		"1 has 1", "2 had 1", "3 had 1")
 }
 
-// TestMergedPlayerLeavesNothing: after an unclaimed player is claimed, no column refers to the
-// player, except columns that are read by way of players.merged_into.
+// TestMergedPlayerLeavesNothing: after an unclaimed player is merged into an account, no column
+// refers to the unclaimed player, except columns that are read by way of players.merged_into.
 func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
 	// Accounts only: an unclaimed player has sent no command and was never seen.

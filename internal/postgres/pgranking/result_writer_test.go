@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// slowStore is a resultStore that takes the time took for a result. It fails to write results
-// together.
+// slowStore is a resultStore that takes a little more than the time took to write a result. It
+// fails to write results together.
 type slowStore struct {
 	took time.Duration
 

@@ -37,15 +37,17 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
-// countRoundTrips counts the round trips of commands. After a failed write, pgx no longer trusts
-// its prepared statements: again is the number of round trips to drop them and prepare them again.
+// countRoundTrips checks how many round trips each command takes. After a failed write, pgx no
+// longer trusts its prepared statements: again is how many round trips it takes to drop them and
+// prepare them again.
 func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *pgranking.Store, again int64) {
 	t.Helper()
 	d := pgtest.Borrow(t)
 	p := dbtest.NewProxy(t, d.URL)
 	pool := dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
-		// Leave out the pings of connections that were idle for a second on a slow machine.
+		// Disable pings: on a slow machine, the connection may be idle for so long that pgx would
+		// ping it.
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	store := under(pgranking.NewStore(pool, dbtest.Ignore), pool)

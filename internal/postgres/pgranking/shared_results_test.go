@@ -37,7 +37,7 @@ var everything = map[string]string{
 		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
 }
 
-// TestTogetherAsAlone: results of every kind have the same effect in one transaction as in one
+// TestTogetherAsAlone: results of different kinds have the same effect in one transaction as in one
 // transaction each.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestWrittenTogether(t *testing.T) {
 }
 
 // TestTogetherOfOneGroup: of several results of one group, only one is written together with
-// results of other groups. The next one finds its data stale.
+// results of other groups. The next one gets a conflict, because its standings are stale.
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -110,8 +110,8 @@ func TestTogetherOfOneGroup(t *testing.T) {
 }
 
 // TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not
-// keep the others from being recorded. The log has the number of results and the reason why they
-// are not written together.
+// keep the others from being recorded. The log says how many results there were, and why they were
+// not written together.
 func TestTogetherWithBadOnes(t *testing.T) {
 	t.Parallel()
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
@@ -157,7 +157,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 }
 
 // TestTogetherUnderLostLease: waiting results are not written after the lease is lost, and each
-// caller gets that error.
+// caller gets outbox.ErrLeaseLost.
 func TestTogetherUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
@@ -225,8 +225,8 @@ func TestTogetherWithPanic(t *testing.T) {
 	w.mustRecord(t, "k0", "k1")
 }
 
-// TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are
-// recorded.
+// TestLockedGroupsDelayNoOthers: even if more groups are locked than there are slots, results of
+// other groups are recorded.
 func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	const held = 5

@@ -87,8 +87,8 @@ func (w *town) mustRecord(t *testing.T, want ...string) {
 		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`, want...)
 }
 
-// mustReceive receives the outcomes of results, and checks that they are want, or nil if want has
-// no more.
+// mustReceive receives the outcomes of results, and compares them with want. Outcomes for which
+// want has no element must be nil.
 func mustReceive(t *testing.T, results []<-chan error, want ...error) {
 	t.Helper()
 	for i, r := range results {
