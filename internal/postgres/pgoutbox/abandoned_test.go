@@ -13,8 +13,8 @@ import (
 )
 
 // TestAbandonedAdvanceTakesNothing: if the caller of Advance gives up without an answer, and the
-// server does not get the cancel request, the next Advance first ends that statement. So the
-// abandoned statement takes nothing.
+// server does not get the cancel request, the next Advance first ends the abandoned statement,
+// which therefore takes nothing.
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -26,7 +26,7 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	holder := dbtest.Begin(t, m.Pool)
 	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(77)`)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
-	// Unlike the sessions of dbtest.Open, those of postgres.Open know their server process.
+	// Sessions of postgres.Open know their server process; sessions of dbtest.Open do not.
 	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler))
 	dbtest.Must(t, err)
 	t.Cleanup(pool.Close)

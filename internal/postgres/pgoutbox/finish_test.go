@@ -100,7 +100,7 @@ func TestFinishFailures(t *testing.T) {
 }
 
 // TestRefusedWhileTheChatMoves: a refusal parks the chat of the request, and no other. If the chat
-// has got a new id during the request, the refusal of the old id does not park it.
+// gets a new id during the request, the refusal for the old id does not park the chat.
 func TestRefusedWhileTheChatMoves(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -156,8 +156,8 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestPauses: of two pauses of a chat or of a callback answer, the later one holds. Callback
-// answers ignore the pause and the parking of their chat.
+// TestPauses: of two pauses of a chat or of a callback answer, the one that ends later holds.
+// Callback answers ignore the pause and the parking of their chat.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -299,8 +299,8 @@ func TestFinishTogether(t *testing.T) {
 	}
 }
 
-// TestMessagesOfMatches: for each match that a sent message shows, the message is recorded with the
-// number of notices that it covers. A message whose id is unknown is not recorded.
+// TestMessagesOfMatches: for each match that a sent message shows, the message is recorded, with
+// the count of notices that it covers. A message whose id is unknown is not recorded.
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

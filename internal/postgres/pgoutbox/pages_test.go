@@ -87,8 +87,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPausedChat: pages wait while their chat is parked or frozen. Their requests count as
-// recent, and they expire at their deadline.
+// TestPagesOfAPausedChat: pages wait while their chat is parked or frozen. Requests for pages count
+// as recent, and pages expire at their deadline.
 func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

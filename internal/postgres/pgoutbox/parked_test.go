@@ -50,9 +50,9 @@ func (m mail) mustBeParked(t *testing.T, want string) {
 	}
 }
 
-// TestRefusedChatIsTriedAgain: a parked chat is tried again without any command, after longer and
-// longer pauses. As soon as a request succeeds, the chat is no longer parked, and the pauses start
-// over.
+// TestRefusedChatIsTriedAgain: a parked chat is tried again without any command. After each refusal
+// the pause is longer, up to 24 hours. As soon as a request succeeds, the chat is no longer parked,
+// and the pauses start over.
 func TestRefusedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

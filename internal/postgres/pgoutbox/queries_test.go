@@ -97,7 +97,7 @@ func TestRecent(t *testing.T) {
 		"in flight":     {`state = 'sending', tried_at = now() - interval '2 hours'`, []string{"1 0", "2 0"}},
 		"tried":         {`tried_at = now() - interval '9 minutes'`, []string{"1 9", "2 9"}},
 		"just tried":    {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
-		// The request may have ended up to 16 seconds after it was taken.
+		// The request may have ended as late as 16 seconds after its row was taken.
 		"maybe long ago":  {`tried_at = now() - interval '95 seconds'`, []string{"1 1", "2 1"}},
 		"tried long ago":  {`tried_at = now() - interval '61 minutes'`, nil},
 		"possible copies": {`state = 'sent', possible_duplicates = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},

@@ -19,7 +19,8 @@ func unsupported(m outbox.Message, covered int) outbox.Result {
 }
 
 // TestSetAside: a notice that is set aside does not block its lane and is not counted as waiting.
-// Resume puts it back at its old position. A take that led to that does not count as an attempt.
+// Resume puts it back at its old position. The take after which a notice is set aside does not
+// count as an attempt.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -61,8 +62,8 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	}
 }
 
-// TestOldEditsAreNotResumed: Resume lets a page expire that was set aside if a newer page of the
-// same message exists.
+// TestOldEditsAreNotResumed: Resume expires a page that was set aside if a newer page of the same
+// message exists.
 func TestOldEditsAreNotResumed(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

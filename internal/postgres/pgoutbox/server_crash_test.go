@@ -64,7 +64,7 @@ func (r *readers) copies(t *testing.T) map[string]int {
 
 // TestServerCrash: a crash of the server may undo writes of the dispatcher, which do not wait until
 // they are durable. Even so, every match stays recorded and is delivered in order. Each crash
-// causes at most one extra copy of a message.
+// causes at most one extra copy of each message.
 func TestServerCrash(t *testing.T) {
 	t.Parallel()
 	// The server's WAL writer flushes so late that a crash undoes every commit that did not wait.

@@ -91,8 +91,8 @@ func TestAdvanceInOneGo(t *testing.T) {
 	}
 }
 
-// TestOutboxRoundTrips: each call of the store needs only one round trip, however much Advance has
-// to record and take.
+// TestOutboxRoundTrips: Advance, Waiting, Recent and Survey take one round trip each, however much
+// Advance has to record and take.
 func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -37,7 +37,7 @@ func (m mail) others(t *testing.T, n int, purpose notice.Purpose) {
 		SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
 
-// waiting returns a description of the waiting rows, in order: the number and kind of consecutive
+// waiting returns a description of the waiting rows, in order: the length and kind of each run of
 // rows of the same kind, and the id and content of each summary.
 func (m mail) waiting(t *testing.T) string {
 	t.Helper()
@@ -174,7 +174,7 @@ func TestSummarize(t *testing.T) {
 }
 
 // TestSummarySent: the message of a summary is recorded for all matches of the summary and for no
-// others. No edit finds it as its target.
+// others. No edit has that message as its target.
 func TestSummarySent(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(t *testing.T, m mail){

@@ -19,8 +19,9 @@ func (m mail) edit(t *testing.T, match int) {
 		VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
 }
 
-// TestEditOfSeveral: the edit of a message that shows several matches has all its notices, in their
-// current form. If a notice is missing or no message is recorded, the edit has no target.
+// TestEditOfSeveral: the edit of a message that shows several matches contains all notices of the
+// message, in their current form. If one of several notices is missing, or no message is recorded,
+// the edit has no target.
 func TestEditOfSeveral(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -70,8 +71,8 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 }
 
-// TestEditedAsAWhole: after the edit of a message that shows several matches, its new fingerprint
-// is recorded for all of them.
+// TestEditedAsAWhole: after the edit of a message that shows several matches, the message's new
+// fingerprint is recorded for all these matches.
 func TestEditedAsAWhole(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -119,8 +120,8 @@ func TestEditFails(t *testing.T) {
 }
 
 // TestEnsure: the id and the fingerprint of a message that exists once are recorded when it is
-// sent, and are the target of the next update. They stay if the id is unknown or the chat has got a
-// new id.
+// sent, and are the target of the next update. They stay as they are if the id of the message is
+// unknown, or if the chat gets a new id during the request.
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -199,8 +200,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestOnlyBoardsAreRefreshed: QueueAllBoards queues no update of messages that exist once and are
-// not boards.
+// TestOnlyBoardsAreRefreshed: of the messages that exist once, QueueAllBoards queues updates only
+// for boards.
 func TestOnlyBoardsAreRefreshed(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -19,7 +19,8 @@ import (
 )
 
 // tenYears adds 100,000 matches of ten years to ladder 150, with 1,000 players: the busiest one
-// plays 5,000 of them, the others 200 each, and the last one joined without ever playing.
+// plays 5,000 of them, the others play about 200 each, and the last one joined without ever
+// playing.
 const tenYears = `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT 150, id, 'Name ' || id % 50, 1400 + id % 97, 1500, 1500 FROM players p
@@ -56,8 +57,8 @@ const tenYears = `
 const viewedLadder = ladder.ID(150)
 
 // TestViewsOfManyMatches: no view of this package scans a table. Only records of all time and
-// charts read more matches of a ladder than those of a month or a player. Views of players are
-// checked for the busiest player, an ordinary one, and one without matches.
+// charts read more matches of a ladder than a month or a player has. Views of players are checked
+// for the busiest player, an ordinary one, and one without matches.
 func TestViewsOfManyMatches(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -106,7 +107,7 @@ func TestViewsOfManyMatches(t *testing.T) {
 	}
 }
 
-// view is a view and the number of matches that each of its statements may read.
+// view is a view with the limit of matches that each of its statements may read.
 type view struct {
 	dbtest.Explained
 	matches int
@@ -302,7 +303,8 @@ func pagings(key int64) map[string]stats.Paging {
 	return map[string]stats.Paging{"first": {}, "older": {Key: key}, "newer": {Key: key, Newer: true}}
 }
 
-// statementsOf returns the number of statements that read a page of matches.
+// statementsOf returns how many statements read a page of a player's matches. A page of a group's
+// matches takes one less.
 func statementsOf(at stats.Paging) int {
 	if at.Key == 0 {
 		return 2

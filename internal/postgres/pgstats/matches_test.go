@@ -77,8 +77,9 @@ func TestMatchPages(t *testing.T) {
 	}
 }
 
-// TestPaging: paging forth and back shows every match once, in order. Instead of a page with too
-// few newer matches, or of an empty page, the first page is shown.
+// TestPaging: paging forward shows every match once, in order, and paging back shows the same
+// pages. Instead of a page with too few newer matches, or of an empty page, the first page is
+// shown.
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)

@@ -101,7 +101,7 @@ type plainLadder struct {
 	matches []*plainMatch // matches that count, once for each player
 	since   time.Time     // players without a match since then have no place
 	noDraws bool
-	needed  int // number of matches that give a place
+	needed  int // how many matches a player must have played for a place
 }
 
 // plainMember is a player of a ladder, without the matches.
@@ -357,7 +357,7 @@ func namesOf(players []int64) (names []ranking.Name) {
 	return names
 }
 
-// lastOf returns the last matches, the last one first.
+// lastOf returns at most limit of the last matches, the newest first.
 func lastOf(own []*plainMatch, limit int, opponents bool) (last []stats.PlayedMatch) {
 	own = slices.SortedFunc(slices.Values(own), func(a, b *plainMatch) int {
 		return cmp.Compare(b.Number, a.Number)

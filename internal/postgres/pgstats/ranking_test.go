@@ -27,8 +27,8 @@ type member struct {
 }
 
 // rankingOf calculates the ranking plainly. A player needs the given number of matches for a place,
-// and is hidden after the given number of days without a match. It returns all rows, the number of
-// rows with a place, and the number of hidden players.
+// and is hidden after the given number of days without a match. It returns all rows, how many of
+// them have a place, and how many players are hidden.
 func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {

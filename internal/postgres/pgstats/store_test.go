@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsWithoutConnection: if the server of questions refuses connections, does not answer,
-// or has become a standby, questions use the connections for commands.
+// TestQuestionsWithoutConnection: if no connection for questions can be opened, because the server
+// refuses it, does not answer, or accepts no writes, questions use the connections for commands.
 func TestQuestionsWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
