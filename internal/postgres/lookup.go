@@ -37,8 +37,8 @@ func LadderOf(column, group, parameter string) string {
 }
 
 // Parked is the condition that only callback answers are sent to a chat c: the bot is no longer in
-// it, or was refused there recently. A refusal with a time in the future is ignored, because the
-// clock was set back since.
+// it, or was refused there recently. A refusal with a time in the future is ignored, because it
+// means that the clock was set back.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
 // Unparked is the part of a SET clause that ends the parking of a chat.

@@ -126,8 +126,8 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return nil
 }
 
-// retryUntilDone repeats do until it succeeds or the context ends. It passes each error to report.
-// It returns nil only if do has succeeded.
+// retryUntilDone repeats do until it succeeds or the context ends. Until then, it passes each error
+// to report. It returns nil only if do has succeeded.
 func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) error {
 	return retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)

@@ -57,7 +57,7 @@ const begunKey = "begun"
 
 // watch makes connections with this configuration execute everySession first, and report their
 // errors to s. That also holds for connections outside the pools. The settings are not startup
-// parameters, because a pooler would refuse those.
+// parameters, because a pooler would refuse them.
 func (s *sessionWatch) watch(config *pgconn.Config) {
 	s.hosts.addresses = make(map[string][]string)
 	s.hosts.limit(config)

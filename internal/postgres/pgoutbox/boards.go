@@ -59,8 +59,8 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 }
 
 // queuePins records the outcomes of attempts to pin boards. If the bot may not pin a board, it also
-// queues a notice for the chat, unless that outcome is already recorded. It must come after the
-// other statements of queueChats, because a move of a chat locks the chat before its board.
+// queues a notice for the chat, unless that outcome is already recorded. queuePins must come after
+// the other statements of queueChats, because a move of a chat locks the chat before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (

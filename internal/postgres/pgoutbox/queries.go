@@ -12,7 +12,8 @@ import (
 )
 
 // heads begins a query with a CTE that contains the first waiting row of each lane. It skips from
-// lane to lane in the index, so its cost depends on the number of lanes, not on the number of rows.
+// lane to lane in the index, so its cost depends on how many lanes there are, and not on how many
+// rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)

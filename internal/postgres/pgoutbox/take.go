@@ -40,7 +40,7 @@ const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coales
 //
 // A head that has failed is sent alone, because any of the rows in its message may have been to
 // blame. A row that can still be superseded is not merged. Rows are sent together only if they have
-// the same number of possible duplicates, because a message becomes uncertain as a whole.
+// equally many possible duplicates, because a message becomes uncertain as a whole.
 const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND NOT l.alone AND NOT o.alone)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id AND o.language IS NOT DISTINCT FROM l.language

@@ -145,8 +145,8 @@ func TestKeyOfTheLate(t *testing.T) {
 	m.MustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
 }
 
-// TestMovedWhileTaken: if a notice moves to another chat while it is being taken, it is not taken,
-// and waits in the other chat.
+// TestMovedWhileTaken: if a notice moves to another chat while Advance is taking it, Advance leaves
+// it alone, and the notice waits in the other chat.
 func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -173,7 +173,8 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
-	// if either player was still a member of a group, into is now a member of all its ladders
+	// if either player was still a member of a group, into is now a member of all the group's
+	// ladders
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = version + 1
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (

@@ -84,7 +84,7 @@ func TestMoveRenames(t *testing.T) {
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		older, newer int // number of matches
+		older, newer int // how many matches
 		kept         int // id of the chat, of its group and of the ladder
 	}{
 		"more in the older": {2, 1, 1}, "more in the newer": {1, 2, 2}, "as many": {1, 1, 1},
@@ -155,7 +155,7 @@ func TestMoveJoins(t *testing.T) {
 func TestMoveJoinsLadders(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		newer  int // number of matches; the older group has one
+		newer  int // how many matches; the older group has one
 		boards []string
 		topics []string
 		ends   string // object of the notice that expires

@@ -48,8 +48,8 @@ func TestRecentUsage(t *testing.T) {
 	dbtest.Equal(t, "reads of the chat", ranking.RecentUsage{Results: 1}, ask(-1))
 }
 
-// TestCountingScansNothing: counting scans no table, however much others have sent, or the same
-// sender long ago.
+// TestCountingScansNothing: counting scans no table, however many commands other senders have sent,
+// or the same sender has sent long ago.
 func TestCountingScansNothing(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

@@ -40,7 +40,7 @@ func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// queueOver reads the number of a season, 0 if it is current.
+// queueOver reads the number of a season, 0 if the season is current.
 func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 	batch.Queue(`
 		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id

@@ -162,8 +162,8 @@ func (w *resultWriter) fill(s resultStore) {
 	}
 }
 
-// take removes the results that have waited longest and may be written together from the queue and
-// returns them. It takes at most maxTogether results, and at most one per group.
+// take removes results from the queue and returns them: the ones that have waited longest and may
+// be written together, at most maxTogether, and at most one per group.
 func (w *resultWriter) take() []*waitingResult {
 	var together, later []*waitingResult
 	groups := make(map[ranking.GroupID]bool)

@@ -46,7 +46,7 @@ const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadd
 // minPlaces is ladder.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
-// A page compares the current places with the places comparedDays days ago.
+// comparedDays is the age, in days, of the places with which a page compares the current places.
 const comparedDays = 7
 
 // rankedRow is a row of the ranking with its player, as the queries return it.
