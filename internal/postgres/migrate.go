@@ -150,7 +150,7 @@ var (
 		"the database was made by a newer elobot than this one: run that one, or restore the backup from before the upgrade")
 )
 
-// ErrNoSchema means that the database has no tables of elobot.
+// ErrNoSchema means that the database has no version of elobot's schema.
 var ErrNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
 
 // afterFunc is time.AfterFunc, except in tests.

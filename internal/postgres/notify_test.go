@@ -292,7 +292,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 }
 
 // TestNotificationAfterSilence: if no notification arrives, next checks the connection, which keeps
-// listening. If the server is gone, it returns an error.
+// listening. If the server is gone, next returns an error.
 func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))

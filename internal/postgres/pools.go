@@ -44,8 +44,9 @@ const (
 )
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It
-// retries until the timeout, so that bot and database can be started together. Behind a pooler in
-// transaction mode it fails with ErrTransactionPooling.
+// retries until the timeout, so that bot and database can be started together, but fails at once if
+// the server refuses the user, the password or the database. Behind a pooler in transaction mode it
+// fails with ErrTransactionPooling.
 func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -113,8 +114,8 @@ func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog
 		p.Auxiliary, err = o.open(ctx, auxiliaryConns, Planning)
 	}
 	if err == nil {
-		// Commands notice when they write that a server has become a standby. A session that only
-		// reads would not notice.
+		// A command that writes finds out that its server has become a standby. A session that only
+		// reads would not find out.
 		o.config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		p.Questions, err = o.open(ctx, questionConns, onlyReading)
 	}

@@ -93,7 +93,7 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 	}
 }
 
-// Purge removes old rows, and expires notices that are set aside or wait in parked chats. It
+// Purge removes old rows, and expires late notices that are set aside or wait in parked chats. It
 // returns how many rows it removed or expired, even after an error. It fails with
 // outbox.ErrLeaseLost if the lease is lost. A nil lease means that none is needed.
 func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64, err error) {

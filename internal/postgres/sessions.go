@@ -50,7 +50,7 @@ func endsSession(code string) bool {
 type sessionWatch struct {
 	log   *slog.Logger
 	hosts hosts
-	fault atomic.Pointer[time.Time] // sessions that began before it must not be used; nil: none
+	fault atomic.Pointer[time.Time] // sessions that began before this time must not be used; nil if all may be
 }
 
 const begunKey = "begun"
@@ -98,8 +98,8 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 }
 
 // distrust keeps every session that has begun by now from being used again. It does not affect
-// sessions that are still being opened: if the first host is silent, those take so long that a pool
-// might never get a session it may use.
+// sessions that are still being opened: if the first host is silent, such sessions take so long
+// that a pool might never get a session it may use.
 func (s *sessionWatch) distrust() {
 	now := time.Now()
 	s.fault.Store(&now)

@@ -57,7 +57,7 @@ func By(key string, sender command.Person) ranking.Origin {
 		Place: ranking.Place{ReplyTo: 7, Thread: 8}}
 }
 
-// Number returns an amendment of the match with that number, without admin rights.
+// Number returns an amendment of match n, without admin rights.
 func Number(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}}
 }
@@ -72,14 +72,14 @@ func Reported(reports ...command.Match) ranking.ReadReport {
 	return ranking.ReadReport{Parsed: &ranking.Parsed{Reports: reports}}
 }
 
-// Record lets Bob report a match between a and b.
+// Record makes Bob report a match between a and b.
 func (w *World) Record(t *testing.T, key string, a, b command.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := Singles(a, b, ladder.Score{A: scoreA, B: scoreB})
 	Must(t, Service(w.Store).Do(t.Context(), By(key, Bob), Reported(report)))
 }
 
-// Undo undoes the match with that number.
+// Undo undoes match n of the club.
 func (w *World) Undo(t *testing.T, key string, sender command.Person, n int) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.UndoMatch{Amendment: Number(n)}))
@@ -88,7 +88,7 @@ func (w *World) Undo(t *testing.T, key string, sender command.Person, n int) {
 	}
 }
 
-// Restore undoes the undo of the match with that number.
+// Restore restores match n of the club, which was undone.
 func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.RestoreMatch{Amendment: Number(n)}))
@@ -97,7 +97,7 @@ func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) 
 	}
 }
 
-// Fix corrects the scores of the match with that number.
+// Fix corrects the scores of match n.
 func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scores ...ladder.Score) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.FixMatch{Amendment: Number(n), Scores: scores}))

@@ -24,7 +24,7 @@ func Acquire(t *testing.T, l *postgres.Lease, want bool) {
 	}
 }
 
-// RunsOut is a statement that lets all leases expire.
+// RunsOut is a statement that makes all leases expire.
 const RunsOut = `UPDATE leases SET expires_at = clock_timestamp()`
 
 // AsLeader acquires the leader's lease for the holder "a", and returns a store under the lease, and

@@ -47,8 +47,8 @@ type resultRow struct {
 	Parked      bool    `json:"parked"`
 }
 
-// theResults selects the results that queueFor passes as $1. The planner's estimate for unnest is
-// low enough to make it use indexes.
+// theResults selects the results that queueFor passes as $1. The planner expects so few rows from
+// unnest that it uses indexes.
 const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
 		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint,
 		    fingerprint text, pin text, pause float8, parked boolean)`

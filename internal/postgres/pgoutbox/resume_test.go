@@ -83,8 +83,8 @@ func TestOldEditsAreNotResumed(t *testing.T) {
 	}
 }
 
-// TestSetAsideExpires: a notice that is set aside expires at its deadline, or after a week if it
-// has none. It leaves no dead letter.
+// TestSetAsideExpires: a notice that is set aside expires at its deadline, or after a week if the
+// notice has none. It leaves no dead letter.
 func TestSetAsideExpires(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

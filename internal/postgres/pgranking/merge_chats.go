@@ -121,7 +121,7 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
 }
 
-// queueEndedSeasons drops the messages about seasons of a group that loses its chat.
+// queueEndedSeasons ends the updates of messages about the seasons of a group that loses its chat.
 func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 	of := `chat_id = $1 AND EXISTS (
 		    SELECT FROM seasons s WHERE s.group_id = $2 AND starts_with(object || ':', 'season:' || s.id || ':'))`

@@ -53,8 +53,8 @@ type chatRow struct {
 
 // lockForMove returns the chats with these ids. If they differ, it locks their groups, their
 // ladders, their unfinished notices, the chats, and their boards, in this order. The dispatcher
-// locks notices before chats, too. Until the transaction ends, no other one can record, join or
-// queue anything in these chats.
+// locks notices before chats, too. Until the transaction ends, no other transaction can record,
+// join or queue anything in these chats.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {

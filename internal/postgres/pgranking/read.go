@@ -361,9 +361,9 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last matches of the sender and the last matches of all players in the
-// query's ladder, up to q.Played of each. Undone matches are left out. Without OFFSET, the planner
-// may read the players of all matches.
+// queueLastMatches reads the sender's last matches in the query's ladder, and the ladder's last
+// matches by any players, up to q.Played of either kind. Undone matches are left out. Without
+// OFFSET, the planner may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `

@@ -21,7 +21,7 @@ type slowStore struct {
 	mu      sync.Mutex
 	written []ranking.GroupID
 	writing int
-	most    int // largest number written at once
+	most    int // how many results were written at once, at most
 }
 
 func (s *slowStore) write(_ context.Context, c ranking.Changes) error {

@@ -51,8 +51,8 @@ type resultStore interface {
 	writeResults([]*waitingResult) error
 }
 
-// resultWriter writes results of known people. Results that have to wait for a slot are
-// written together.
+// resultWriter writes results of known people. Results that have to wait for a slot are written
+// together if possible.
 type resultWriter struct {
 	mu      sync.Mutex
 	slots   int              // slots taken
@@ -200,8 +200,9 @@ func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 }
 
 // writeResults implements resultStore. A failure becomes errAlone unless the database is
-// unavailable, because a single result or a locked group may have caused it. So does a panic: the
-// result that caused it panics again in the goroutine of its caller, when it is written alone.
+// unavailable, because a single result or a locked group may have caused it. A panic becomes
+// errAlone too: the result that caused it panics again in the goroutine of its caller, when it is
+// written alone.
 func (s *Store) writeResults(results []*waitingResult) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sharedTimeout)
 	defer cancel()

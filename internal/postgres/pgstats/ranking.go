@@ -55,7 +55,8 @@ type rankedRow struct {
 	Player ladder.PlayerID
 }
 
-// row returns the row of the ranking. before has the places of a week ago.
+// row returns the row as a page shows it, with the player and the movement. before has the places
+// of a week ago.
 func (r rankedRow) row(before map[ladder.PlayerID]int) stats.Row {
 	r.Name.Player = r.Player
 	if place := before[r.Player]; r.Position > 0 && place > 0 {

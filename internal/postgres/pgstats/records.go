@@ -38,7 +38,8 @@ func (s *Store) Records(ctx context.Context, in ladder.ID, since time.Time) (sta
 
 // holders returns a query for the first match in which a standing of the ladder reached the highest
 // value of a column. reached is the condition that the history entry h of the match m reached it.
-// If several players reached it in the same match, the query returns the one with the smallest id.
+// If several players reached the value in the same match, the query returns the player with the
+// smallest id.
 func holders(column, reached string) string {
 	return `
 		WITH top AS MATERIALIZED (

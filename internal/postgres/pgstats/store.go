@@ -69,7 +69,7 @@ func queueAll[T any](batch *pgx.Batch, to *[]T, read pgx.RowToFunc[T], sql strin
 	})
 }
 
-// queueOne queues a query that returns one row or none. Without a row, to is not set.
+// queueOne queues a query that returns one row or none. Without a row, it leaves *to unchanged.
 func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, read)
