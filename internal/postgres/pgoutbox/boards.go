@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardDeadline is how long a queued update of a board may wait. A newer update is queued before
-// that.
+// boardDeadline is how long a queued update of a board may wait. All boards are queued again about
+// that often.
 const boardDeadline = time.Hour
 
 // insertBoards and ofActiveChats begin and end the statements that queue updates of boards, except
