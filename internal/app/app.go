@@ -42,8 +42,7 @@ const (
 	requestTimeout = 10 * time.Second
 )
 
-// Run runs the bot until the context ends. It then stops taking updates and sending messages at the
-// same time.
+// Run runs the bot until the context ends. It then stops polling and sending at the same time.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
 	ready := new(readiness)
@@ -314,8 +313,8 @@ func fetchSelf(ctx context.Context, client *telegram.Client, token *token) (self
 	return self, nil
 }
 
-// publishMenus publishes the command menus in all languages, with one request each. The bot also
-// works without them, so a failure is only logged.
+// publishMenus publishes the command menus in all languages, with one or two requests for each. The
+// bot also works without them, so a failure is only logged.
 func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	timed, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -20,7 +20,7 @@ const (
 	boardsEvery = time.Hour
 	// boardRetry is the pause after the store has failed.
 	boardRetry = time.Second
-	// boardTimeout limits each call of the store.
+	// boardTimeout limits each call to the store.
 	boardTimeout = 5 * time.Second
 )
 
@@ -48,7 +48,7 @@ type boards struct {
 	touched map[outbox.ChatID]struct{}
 	updated map[outbox.ChatID]time.Time // when the last update of the board was queued or sent
 
-	retry time.Time // earliest next call of the store after a failed one; only run uses it
+	retry time.Time // earliest next call to the store after a failed one; only run uses it
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {

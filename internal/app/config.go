@@ -141,8 +141,9 @@ func (c DatabaseConfig) Faults() []string {
 	return nil
 }
 
-// readAddress parses a web address without a query, user or password. It returns nil for any other
-// address, because what comes before an @ may be part of a password.
+// readAddress parses a web address without a query, fragment, user or password. It returns nil for
+// any other address, and for any address with an @, because what comes before an @ may be part of a
+// password.
 func readAddress(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" ||

@@ -40,7 +40,7 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 	return with(c.DatabaseURL, "")
 }
 
-// withHint adds to an error of opening the database what the operator should check.
+// withHint adds advice for the operator to an error from opening the database.
 func (c DatabaseConfig) withHint(err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do

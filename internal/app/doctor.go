@@ -414,7 +414,8 @@ func (d *doctor) lease(f postgres.WorkFacts) {
 	}
 }
 
-// compareClocks reports how far the clocks that could be read differ.
+// compareClocks reports how far the other clocks are ahead of this machine's, as far as they could
+// be read.
 func (d *doctor) compareClocks() {
 	var differ, agree []string
 	for _, c := range d.clocks {

@@ -57,7 +57,7 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 	return s.client.Confirm(ctx, offset)
 }
 
-// inputStage is one of the two stages that a message has to pass. Each can break while the other
+// inputStage is one of the two stages that a message passes through. Each can break while the other
 // works.
 type inputStage int
 

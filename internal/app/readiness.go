@@ -27,7 +27,7 @@ type readiness struct {
 
 	mu    sync.Mutex
 	asked time.Time // when the database was last asked
-	err   error     // its answer
+	err   error     // the database's answer
 }
 
 func (r *readiness) await(what string) { r.awaited.Store(&what) }

@@ -99,7 +99,8 @@ func listenError(setting string, err error) error {
 	}
 }
 
-// publicAddr returns the public address, or "" for none. A webhook needs one, so it has a default.
+// publicAddr returns the public address, or "" for none. A webhook needs a public address, so there
+// is a default for it.
 func (c ServingConfig) publicAddr(webhookURL string) string {
 	switch {
 	case c.ListenAddr != "":
@@ -114,7 +115,8 @@ func (c ServingConfig) publicAddr(webhookURL string) string {
 }
 
 // HealthURL returns the URL at which a program on this machine reaches a health check, such as
-// web.ReadyPath. It returns a *ConfigError if the bot serves none.
+// web.ReadyPath. It returns a *ConfigError if the settings have faults, or if the bot serves no
+// health checks.
 func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if faults := c.faults(webhookURL); len(faults) > 0 {
 		return "", &ConfigError{faults}
@@ -131,7 +133,7 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + path, nil
 }
 
-// run serves until the context ends. With a webhook it serves only the admin server, because the
+// run serves until the context ends. With a webhook it runs only the admin server, because the
 // function serve runs the public one.
 func (s servers) run(ctx context.Context, c *Config) error {
 	serving, ctx := errgroup.WithContext(ctx)

@@ -41,8 +41,8 @@ type lineName struct {
 	dollar bool // programs that read the file differ in how they read the value
 }
 
-// otherPrograms matches names that resemble a setting only by chance, because well-known programs
-// use them.
+// otherPrograms matches names that well-known programs use, and that resemble a setting only by
+// chance.
 var otherPrograms = regexp.MustCompile(`^(` + strings.Join([]string{
 	`PORTS|PORT[0-9]`, // Marathon sets these for each program that it starts
 	`DATABASE_URI`,    // programs made with Flask and SQLAlchemy
@@ -125,8 +125,8 @@ func (s *Sources) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	return nil, nil //nolint:nilnil // documented by kong: no value
 }
 
-// Validate implements kong.Resolver. It looks for names that are misspelled settings of any
-// command.
+// Validate implements kong.Resolver. It looks for misspelled names of settings of any command, and
+// for settings and other variables that may not have the intended effect.
 func (s *Sources) Validate(program *kong.Application) error {
 	settings := make(map[string]bool)
 	err := kong.Visit(program, func(node kong.Visitable, next kong.Next) error {
@@ -203,7 +203,7 @@ func meantBy(name string, settings []string) string {
 	return ""
 }
 
-// Check returns a *ConfigError with the faults if the command has settings.
+// Check returns a *ConfigError with the faults, if there are any and the command has settings.
 func (s *Sources) Check() error {
 	if !s.used || len(s.faults) == 0 {
 		return nil

@@ -25,7 +25,7 @@ const (
 	// then does not delay all others.
 	timersInParallel = 4
 	// seasonRest is the pause after ending a season, as a multiple of the time that this took. Many
-	// seasons end at the same instant, and must not hold up results.
+	// seasons end at the same instant, and ending them must not hold up results.
 	seasonRest = 9
 	// timerTimeout limits each attempt to read due timers, or to fire one.
 	timerTimeout = 5 * time.Second
@@ -70,8 +70,8 @@ func (t timers) run(ctx context.Context) {
 	}
 }
 
-// look fires once each due timer that t is responsible for. A timer that fails stays due, so the
-// next look retries it.
+// look fires each due timer that t is responsible for, but only once. A timer that fails stays due,
+// so the next look retries it.
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {
@@ -88,8 +88,9 @@ func (t timers) look(ctx context.Context) error {
 	}
 }
 
-// fireAll fires the timers in due that t is responsible for. It fails only if the context ends or
-// the lease is lost.
+// fireAll fires the timers in due that t is responsible for. It skips the end of a season while
+// messages from before that end may still arrive. It fails only if the context ends or the lease is
+// lost.
 func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	firing, ctx := errgroup.WithContext(ctx)
 	firing.SetLimit(timersInParallel)

@@ -17,7 +17,8 @@ import (
 const tokenPatience = 10 * time.Minute
 
 type token struct {
-	worked bool // the database belongs to this token's bot
+	// worked means that this bot owns the database, so Telegram has accepted its token before.
+	worked bool
 	log    *slog.Logger
 
 	mu           sync.Mutex

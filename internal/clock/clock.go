@@ -18,7 +18,8 @@ type Remote struct {
 // Dated updates the clock from the date of an answer that has just arrived. begun is when its
 // request started, by the clock of this process. precision is the unit to which date is truncated,
 // such as a second. The answer was dated at some moment between begun and now, which gives a range
-// for the remote time. If the estimate is within that range, it stays.
+// for the remote time. If the estimate is within that range, it stays. Otherwise it moves to the
+// closer end. The first estimate is the middle of the range.
 func (r *Remote) Dated(date, begun time.Time, precision time.Duration) {
 	now := time.Now()
 	earliest, latest := date, date.Add(precision+now.Sub(begun))

@@ -1,6 +1,6 @@
 // Package crashpoint names the points in the code where a crash is most critical, so that tests can
-// kill or stop the process there. In a program built without the tag crashpoints, the points have
-// no effect.
+// kill or stop the process there. In a program built without the tag crashpoints, or for Windows,
+// the points have no effect.
 package crashpoint
 
 import "fmt"

@@ -16,24 +16,23 @@ const (
 	// within a minute.
 	carefulFor = 2 * time.Minute
 	// suspectWait is how long an update waits if an earlier attempt did not return. The update may
-	// have crashed the process, so the others are handled first.
+	// have crashed the process, so other updates go first.
 	suspectWait = 2 * time.Second
 	// endTimeout limits recording that an attempt has returned.
 	endTimeout = time.Second
 )
 
-// errCrashes is the reason for a dead letter whose attempts crashed the process too often.
+// errCrashes is the reason to give up on an update whose attempts crashed the process too often.
 var errCrashes = errors.New("the process ended during each attempt")
 
-// Attempts records durably which attempts at updates have not returned, so that they
-// survive a crash.
+// Attempts records which attempts at updates have not returned. The records survive a crash.
 type Attempts interface {
 	// Lost returns how many attempts at the update began and did not return, and when the
 	// first of them began.
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
 	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End records that an attempt has returned, so that the update does not crash the process. It
+	// End records that an attempt has returned, so the update does not crash the process. It
 	// deletes all records of the update.
 	End(ctx context.Context, update int64) error
 	// Open reports whether an attempt at any update began recently and did not return.
@@ -104,8 +103,8 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}
 	err = t.ifRetryable(ctx, err)
 	if err == nil && lost >= maxCrashes {
-		// This attempt only stores the dead letter. If that crashes the process too, the next one
-		// does so without looking for the sender.
+		// This attempt only stores the dead letter. If that crashes the process too, the next
+		// attempt stores the dead letter without looking for the sender.
 		t.attempts, t.silent = lost, lost > maxCrashes
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
 	}

@@ -3,16 +3,16 @@
 // else. The package does not look into updates.
 //
 // What a failed attempt means for the update (see [Blame]):
-//   - If the update itself failed, it is retried until 5 seconds after its first failure, unless a
-//     retry is pointless. Then it becomes a dead letter.
+//   - If the update itself failed, it is retried until 5 seconds after its first failure. It then
+//     becomes a dead letter, or at once if a retry is pointless.
 //   - If the database is unavailable, or a lock is in the way, the update waits as long as it
 //     takes: the [Poller] retries it, and the [Webhook] has it redelivered. This time does not
 //     count toward giving up. A lock holds up only the update's own lane.
 //
 // Careful mode (see [Worker.BeCareful]) identifies an update that crashes the process, and gives up
-// on it. The first attempts at updates run one at a time, and each is recorded durably before it
-// begins. An attempt that never returned may have crashed the process, so its update lets the
-// others go first. After eight such attempts the update becomes a dead letter without another
+// on it. The first attempts at different updates run one at a time, and each is recorded durably
+// before it begins. An attempt that never returned may have crashed the process, so its update lets
+// the others go first. After eight such attempts the update becomes a dead letter without another
 // attempt. The mode lasts for two minutes, and longer while a recorded attempt is open.
 package intake
 
@@ -26,7 +26,7 @@ import (
 // Update is one update as the messenger delivered it.
 type Update struct {
 	ID int64
-	// Lane usually identifies a chat: the updates of a lane are handled one after the other, in the
+	// Lane usually identifies a chat. The updates of a lane are handled one after the other, in the
 	// order of arrival.
 	Lane int64
 	Raw  json.RawMessage
@@ -36,12 +36,13 @@ type Update struct {
 	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
 	// update without a date, such as a button press. The Handler always gets a date.
 	SentAt time.Time
-	// Retried means that an operator has the update handled again. Its notices are sent no matter
-	// how late they are.
+	// Retried means that an operator asked to have the update handled again. Its notices are sent
+	// no matter how late they are.
 	Retried bool
 }
 
-// Reader decodes an update. It fails only if there is no update id, and then returns the rest.
+// Reader decodes an update. It fails only if the update has no id, and then still returns the other
+// fields.
 type Reader func(raw []byte) (Update, error)
 
 // Handler handles an update. When it returns nil, all effects of the update have been committed.
@@ -49,8 +50,7 @@ type Reader func(raw []byte) (Update, error)
 // the context ends.
 type Handler func(ctx context.Context, u Update) error
 
-// ErrUnreadable is a Handler's error for an update that it cannot read, so that a
-// retry is pointless.
+// ErrUnreadable is a Handler's error for an update that it cannot read. A retry is pointless.
 var ErrUnreadable = errors.New("update cannot be read")
 
 // Blame is what an error of a Handler, of DeadLetters or of Attempts means for the update.
@@ -71,7 +71,8 @@ const (
 // Source is where updates come from. Its errors are of type *SourceError or transient.
 type Source interface {
 	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at
-	// most 100. It waits up to wait for the first one. Offset 0 confirms nothing.
+	// most 100. If there are none, it waits for the first one, at most for the given time. Offset 0
+	// confirms nothing.
 	Updates(ctx context.Context, offset int64, wait time.Duration) ([]Update, error)
 	// Confirm confirms all updates before the offset.
 	Confirm(ctx context.Context, offset int64) error

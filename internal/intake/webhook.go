@@ -53,7 +53,7 @@ func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 // ServeHTTP responds with
 //   - 405 if the method is not POST,
 //   - 401 without the right secret,
-//   - 413 if the body is too large, 400 if it is not an update,
+//   - 413 if the body is too large, 400 if it is cut off or not an update,
 //   - 200 when the update has been handled or is a dead letter,
 //   - 503 when it must be redelivered, because the database is unavailable, a lock is in the way,
 //     the client has disconnected, or too many requests are in progress.
@@ -87,8 +87,8 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if status != http.StatusOK {
 		return status
 	}
-	// If the client has disconnected, the update may not be persisted. The status must still be
-	// 503: a proxy may pass it on.
+	// If the client has disconnected, the update may not have been persisted. The status must still
+	// be 503: a proxy may pass it on.
 	turn, leave := hook.lanes.join(u.Lane)
 	defer leave()
 	if !awaitTurn(r.Context(), turn) || hook.worker.persist(r.Context(), u, false) != nil {

@@ -21,7 +21,7 @@ const (
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Once the
 	// update has failed through its own fault, later attempts share the deadline of the first one.
 	attemptTimeout = 9 * time.Second
-	// saveTimeout limits storing a dead letter, and each call of Attempts except End.
+	// saveTimeout limits storing a dead letter, and each call to Attempts except End.
 	saveTimeout = 3 * time.Second
 	// The waits between attempts double from firstRetry to lastRetry, whatever the failure.
 	firstRetry = 100 * time.Millisecond
@@ -205,7 +205,7 @@ func (t *task) deadLetter(ctx context.Context) error {
 }
 
 // logFailure logs a failure, except for two kinds that are logged elsewhere: an outage is logged
-// once for all updates, and a permanent failure together with its dead letter.
+// for all updates together, and a permanent failure together with its dead letter.
 func (t *task) logFailure(ctx context.Context, blame Blame, err error) {
 	switch {
 	case blame == Unavailable:
@@ -226,8 +226,8 @@ func pause(ctx context.Context, d time.Duration) {
 // outageLogEvery is how often the log reports a continuing outage.
 const outageLogEvery = time.Minute
 
-// outage tracks whether the database is unavailable, so that the log reports an outage once
-// for all updates.
+// outage tracks whether the database is unavailable, so that the log reports an outage for all
+// updates together.
 type outage struct {
 	log *slog.Logger
 

@@ -8,12 +8,12 @@ import (
 )
 
 // The messenger does not say whether a single chat or the whole bot has exceeded a limit. If
-// several chats are rate limited at about the same time, assume the whole bot.
+// several chats are rate limited at about the same time, assume that the whole bot has.
 const (
 	// limitedChats is how many chats must be rate limited within limitedWithin to open the circuit.
 	limitedChats  = 3
 	limitedWithin = 5 * time.Second
-	// maxLimitedPause caps the pause after rate limits in several chats.
+	// maxLimitedPause caps the pause of all lanes after rate limits.
 	maxLimitedPause = 60 * time.Second
 )
 
@@ -23,12 +23,12 @@ const (
 const outageChats = 3
 
 // breaker is a circuit breaker that pauses all lanes except those of callback answers. When the
-// pause is over, one lane probes whether the messenger accepts requests again. If it does, the
-// circuit closes and the others follow.
+// pause is over, one lane probes the messenger with a request. A rate limit or a transient failure
+// prolongs the pause. Any other outcome closes the circuit, and the other lanes follow.
 type breaker struct {
 	open    bool
 	until   time.Time     // earliest time of the next probe
-	backoff retry.Backoff // during an outage
+	backoff retry.Backoff // yields the pauses of an outage; nil: none yet
 
 	limits []limit // recent rate limits, at most one for each chat
 	// failing holds the chats in which a request failed for a transient reason since the last
@@ -95,7 +95,7 @@ func (b *breaker) answered(now time.Time) bool {
 	}
 }
 
-// allows reports whether another request may start with the given number in flight.
+// allows reports whether another request may start while inFlight others are in flight.
 func (b *breaker) allows(inFlight int, now time.Time) bool {
 	return !b.open || inFlight == 0 && !now.Before(b.until)
 }

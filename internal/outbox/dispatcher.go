@@ -37,9 +37,9 @@ func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 }
 
 // Wake tells the dispatcher that these lanes have something to send. It never blocks. A lost wake
-// delays a lane at most until the next poll. While the dispatcher is not running, Wake does nothing
-// and returns false, so the caller has to notify another instance. No wake is needed for items that
-// were committed before Run started.
+// delays a lane at most until the next poll. While the dispatcher is stopping or not running, Wake
+// does nothing and returns false, so the caller has to notify another instance. No wake is needed
+// for items that were committed before Run started.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

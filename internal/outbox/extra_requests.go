@@ -69,14 +69,14 @@ func (r *requests) count() int {
 	return r.made
 }
 
-// extraRequest is a request for a message after its first one. It waits for the total limit,
-// because the messenger counts it like any other. It does not wait for the limits of its chat,
-// which could take a minute in the middle of a message; the chat's next message waits longer
-// instead. It goes before all lanes that wait for a send slot, because its lane already holds one.
+// extraRequest is any request for a message but the first. It waits for the total limit, because
+// the messenger counts it like any other. It does not wait for the limits of its chat, which could
+// take a minute in the middle of a message; the chat's next message waits longer instead. It goes
+// before all lanes that wait for a send slot, because its lane already holds one.
 type extraRequest struct {
 	lane    *lane
 	message Message
-	begin   chan error // receives nil when it may begin, errStopped if it must not
+	begin   chan error // receives nil when the request may begin, errStopped if it must not
 }
 
 // awaitExtra waits until a lane may begin an extra request for its current message. It fails if the
@@ -110,8 +110,8 @@ func (t *term) dropExtra(l *lane) {
 	t.extra = slices.DeleteFunc(t.extra, func(r extraRequest) bool { return r.lane == l })
 }
 
-// beginExtra begins waiting extra requests in order, as far as the limits and the lease allow.
-// While stopping, it refuses them.
+// beginExtra begins waiting extra requests in order, as far as the circuit, the total limit, and
+// the lease allow. While stopping, it refuses them.
 func (t *term) beginExtra(now time.Time) {
 	for len(t.extra) > 0 &&
 		(t.stopping.Load() || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
@@ -124,7 +124,8 @@ func (t *term) beginExtra(now time.Time) {
 	}
 }
 
-// mayBeginExtra reports whether an extra request waits and may begin now, regardless of the lease.
+// mayBeginExtra reports whether an extra request is waiting and may begin now, regardless of the
+// lease.
 func (t *term) mayBeginExtra(now time.Time) bool {
 	waiting := len(t.extra) // none of them is in flight
 	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.sending-waiting).After(now)

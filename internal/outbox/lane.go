@@ -10,7 +10,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// Backoff after failures: it doubles from firstBackoff to maxBackoff, with a jitter of ±30 %.
+// The pauses after failures double from firstBackoff to maxBackoff, each with a jitter of ±30%.
 const (
 	firstBackoff  = 500 * time.Millisecond
 	maxBackoff    = 20 * time.Second
@@ -21,7 +21,7 @@ func newBackoff() retry.Backoff {
 	return retry.WithJitterPercent(backoffJitter, retry.WithCappedDuration(maxBackoff, retry.NewExponential(firstBackoff)))
 }
 
-// nextPause returns the next pause of a backoff, and starts the backoff if it is nil.
+// nextPause returns the next pause of the backoff b, and creates the backoff if there is none.
 func nextPause(b *retry.Backoff) time.Duration {
 	if *b == nil {
 		*b = newBackoff()
@@ -30,13 +30,13 @@ func nextPause(b *retry.Backoff) time.Duration {
 	return pause
 }
 
-// lane is the dispatcher's state of a queue. It does not hold the items, only whether there may be
-// any and when the next one may be sent. It stays in memory until the queue has nothing to send and
-// recent requests no longer count against the chat's limits.
+// lane is what the dispatcher knows about one queue. It does not hold the items, only whether there
+// may be any and when the next one may be sent. It stays in memory until the queue has nothing to
+// send and recent requests no longer count against the chat's limits.
 type lane struct {
 	Lane
 	state     state
-	woken     bool          // an item was added since the last take
+	woken     bool          // a wake came after the last take had begun
 	summarize bool          // summarize it before the next take
 	level     int           // priority at the start of a wait
 	since     time.Time     // when it began to wait for its next turn; see rank
@@ -102,14 +102,14 @@ func rank(since time.Time, level int) time.Time {
 // chatPace is the pace of a chat. All lanes of the chat share it, except for callback answers.
 type chatPace struct {
 	pace
-	edits    pace // requests of pages and boards
+	edits    pace // requests for pages and boards
 	inFlight int  // lanes that hold a send slot
 }
 
 // setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
-// rest is left to messages. They are also at least a second apart: if buttons are pressed in quick
-// succession, only the last press matters, and it must not wait because earlier presses have used
-// up the limit.
+// rest is left to messages. If there are any limits, these requests are also at least a second
+// apart: if buttons are pressed in quick succession, only the last press matters, and it must not
+// wait because earlier presses have used up the limit.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {

@@ -10,7 +10,8 @@
 //   - The store is the only source of truth. A dispatcher may lose its memory at any moment.
 //   - An item is marked as sending before its request begins. If the outcome of a request is
 //     unknown or was not persisted, the same message is sent again as a possible duplicate. After
-//     [MaxPossibleDuplicates] such requests the dispatcher gives up, except on edits.
+//     [MaxPossibleDuplicates] such requests the dispatcher gives up, except on an [Edit] or a
+//     [Page].
 //   - Unless the message itself caused the failure, its items stay first in their lane and
 //     are retried.
 //   - Only the holder of the [Lease] sends. A request begins only if its timeout ends before
@@ -54,11 +55,11 @@ const (
 	Send Action = "send"
 	// Edit replaces the text of an existing message. It does nothing if no message is known.
 	Edit Action = "edit"
-	// Ensure keeps a message that exists once up to date: it edits the message, or creates it.
+	// Ensure updates the only message for an object: it edits the message, or creates it.
 	Ensure Action = "ensure"
 	// CallbackAnswer answers a pressed button.
 	CallbackAnswer Action = "callback_answer"
-	// Page replaces the text of the message with the pressed button.
+	// Page replaces the text of the message that has the pressed button.
 	Page Action = "page"
 )
 
@@ -92,8 +93,8 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	// Parked means that the chat was parked after a Forbidden request, and that this one tries
-	// again. It is not set for answers to buttons.
+	// Parked means that the chat was parked after a request failed as Forbidden, and that this
+	// message tries again. It is not set for answers to buttons.
 	Parked bool
 	// Language is the IETF tag of the language to render in. It is the item's own language if it
 	// has one, otherwise the chat's. For Edit, it is the language of the edited message.
@@ -125,7 +126,7 @@ type Message struct {
 	More bool // more items waited in the lane when the message was taken
 }
 
-// Receipt is a sender's report on a request.
+// Receipt is a sender's report on a message.
 type Receipt struct {
 	MessageID int64 // 0 if unknown
 	// Covered is the number of items that the request covered, counted from the first; 0 means all.
@@ -144,7 +145,7 @@ type Pin string
 
 const (
 	Pinned     Pin = "pinned"
-	PinWanted  Pin = "wanted"  // it failed and must be tried again
+	PinWanted  Pin = "wanted"  // pinning failed and must be tried again
 	PinRefused Pin = "refused" // the bot has no right to pin
 )
 
@@ -156,9 +157,10 @@ type Sender interface {
 }
 
 // Begin is called before a request, which must not be made if Begin fails. For the first request
-// for a message, Begin waits only until the lease lasts long enough: its lane has had its turn. For
-// an extra one, such as a simpler form of a refused message, it waits until the total limit allows
-// the request; a callback answer does not wait. The error is a *Failure for the sender to return.
+// for a message, Begin waits only until the lease lasts long enough, because the message's lane has
+// had its turn. For an extra request, such as a simpler form of a refused message, Begin also waits
+// until the circuit breaker and the total limit allow it. An extra request for a callback answer
+// does not wait. The error is a *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
 // FailureKind is the kind of a failure to send.
@@ -184,7 +186,8 @@ const (
 	// its items stay.
 	Forbidden FailureKind = "forbidden"
 	// Failed: not sent, for an unknown reason; the item stays first. It becomes a dead letter after
-	// Settings.MaxFailures such requests, unless the messenger has an outage.
+	// Settings.MaxFailures such requests. Requests that fail because the messenger has an outage do
+	// not count.
 	Failed FailureKind = "failed"
 	// Rejected: refused for good; the first item becomes a dead letter, and the others wait
 	// for their turn.
@@ -226,8 +229,8 @@ type Result struct {
 	// duplicate. After any other failure that does not end them, they wait to be taken again.
 	Failure *Failure
 	// Pause is how long the failure delays requests, under any leader. RateLimited delays all
-	// requests to the chat except callback answers; any other failure delays only those for this
-	// item. 0 means no delay.
+	// requests to the chat except callback answers. Any other failure, and any failure of a
+	// callback answer, delays only requests for this item. 0 means no delay.
 	Pause time.Duration
 	// Dead means that the item has failed too often and becomes a dead letter.
 	Dead bool
@@ -275,7 +278,7 @@ type Request struct {
 // ErrLeaseLost means that another dispatcher holds the lease.
 var ErrLeaseLost = errors.New("another instance has taken over")
 
-// Bounds limit how much a lane sends at once, and how much may wait in it.
+// Bounds limits how much a lane sends at once, and how much may wait in it.
 type Bounds struct {
 	Merge      int // maximum number of items in a message, at least 1
 	MaxWaiting int // maximum number of items waiting in a lane; a lane with more is summarized
@@ -300,20 +303,20 @@ type Store interface {
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
 	// Summarize ends items that must no longer be sent: items past their deadline, and all pages of
 	// a message but the newest. If more items wait in a lane than Bounds.MaxWaiting, Summarize also
-	// ends answers to questions and match results, unless they may have arrived. The first ended
-	// result of each topic becomes the summary of all of them. The caller must have no request in
-	// flight for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
+	// ends answers to questions, and turns the first match result of each topic into a summary of
+	// all of them. It spares items that may have arrived. The caller must have no request in flight
+	// for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
-	// Survey counts the contents of the store. It lists up to largest chats with the
-	// most waiting items.
+	// Survey counts the contents of the store. It lists the chats with the most waiting items, at
+	// most as many as largest says.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }
 
 // Lease is the right to dispatch.
 type Lease interface {
 	Epoch() int64
-	// Remaining returns for how long no other instance can take the lease, even if clocks are
-	// wrong. At 0 or less the lease may be over.
+	// Remaining returns how long no other instance can take the lease, even if clocks are wrong. At
+	// 0 or less the lease may be over.
 	Remaining() time.Duration
 }
 
@@ -322,7 +325,7 @@ type Survey struct {
 	Waiting int           // waiting items
 	Largest []ChatBacklog // the chats with the most waiting items, in descending order
 	Dead    int           // current dead letters
-	LastID  int64         // grows by about one for each added item
+	LastID  int64         // the newest item's id; it grows by about one for each added item
 }
 
 // ChatBacklog is the number of waiting items in a chat. Chat is the store's id, because metrics

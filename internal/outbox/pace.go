@@ -11,15 +11,15 @@ import (
 // bursts, up to twice as many requests pass in the first window.
 type pace struct {
 	windows []Window
-	ends    []time.Time // ends of the last requests, oldest first
+	ends    []time.Time // when the last requests ended, oldest first
 }
 
 // farFuture is the wait for an event whose time is unknown, such as the end of another request. The
 // event reschedules the waiting lane.
 const farFuture = 1000 * time.Hour
 
-// next returns the earliest moment, not before now, at which another request may start with the
-// given number in flight.
+// next returns the earliest moment, not before now, at which another request may start while
+// inFlight others are in flight.
 func (p *pace) next(now time.Time, inFlight int) time.Time {
 	next := now
 	for _, w := range p.windows {

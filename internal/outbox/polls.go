@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// keepCalling calls a function that uses the store again and again, until the context ends. After
-// each call it waits for the returned pause. It reports only the first of several errors in a row.
+// keepCalling repeats a call to the store until the context ends. After each call it waits for the
+// returned pause. It reports only the first of several errors in a row.
 func keepCalling(ctx context.Context, call func(context.Context) (pause time.Duration, err error), report func(error)) {
 	failing := false
 	for {

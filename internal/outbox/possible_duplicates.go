@@ -8,27 +8,30 @@ import (
 
 // MaxPossibleDuplicates is how many requests with an unknown outcome may be made for a message
 // before the dispatcher gives up on it. Telegram offers no way to check whether a message has
-// arrived, so readers may see up to this many copies. Edits are exempt.
+// arrived, so readers may see up to this many copies. Messages with the action Edit or Page are
+// exempt.
 const MaxPossibleDuplicates = 5
 
 // isExhausted reports whether m has too many possible duplicates to be sent again. It returns false
-// for edits, because repeating an edit creates no duplicate.
+// for the actions Edit and Page, because repeating them creates no duplicate.
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 	return m.Action != Edit && m.Action != Page && possibleDuplicates >= MaxPossibleDuplicates
 }
 
-// ambiguousPauses holds the pauses after the first, second, … request with an unknown outcome, for
-// the default SendTimeout. A single lost answer is usually a blip. Several in a row mean a long
-// outage, so the pauses grow steeply.
+// ambiguousPauses holds the pauses after the first, second, … request with an unknown outcome,
+// before jitter and for the default SendTimeout. A single lost answer is usually a blip. Several in
+// a row mean a long outage, so the pauses grow steeply.
 var ambiguousPauses = [...]time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}
 
 const (
-	// defaultTimeout limits a request, unless Settings.SendTimeout is shorter.
+	// defaultTimeout limits a request that does not repeat another one, unless Settings.SendTimeout
+	// is shorter.
 	defaultTimeout = 5 * time.Second
-	// LongestRequest limits a request that repeats another one. It is longer than defaultTimeout,
-	// because the messenger may be slow.
+	// LongestRequest limits a request that may repeat another one, unless Settings.SendTimeout is
+	// shorter than defaultTimeout. It is longer than defaultTimeout, because the messenger may be
+	// slow.
 	LongestRequest = 8 * time.Second
 )
 
@@ -47,8 +50,8 @@ func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	return time.Duration(pause / defaultTimeout.Seconds() * float64(sendTimeout))
 }
 
-// timeout returns how long a request for m may take: longer if it repeats another one. A callback
-// answer is useful only for seconds, so its timeout is always SendTimeout.
+// timeout returns how long a request for m may take: longer if it may repeat another one. A
+// callback answer is useful only for seconds, so its timeout is always SendTimeout.
 func (m Message) timeout(s Settings) time.Duration {
 	if m.Lane.Kind == CallbackAnswers {
 		return s.SendTimeout

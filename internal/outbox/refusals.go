@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// outageLimit is for how long the same refusal in several chats counts as an outage.
+// outageLimit is how long the same refusal in several chats counts as an outage.
 const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)
 
 // refusals decides whether refusals for an unknown reason are an outage of the messenger or the
 // fault of the refused items. They are an outage, for at most outageLimit, if outageChats chats are
-// refused in the same words and nothing is accepted meanwhile.
+// refused in the same words, apart from digits, and nothing is accepted meanwhile.
 type refusals struct {
 	acceptedAt time.Time // when the last accepted request began
 	// since then:
@@ -25,8 +25,8 @@ func (r *refusals) accepted(begun time.Time) {
 	*r = refusals{acceptedAt: latest(r.acceptedAt, begun), chats: make(map[string]map[ChatID]bool)}
 }
 
-// unsettled reports whether the last refusal of a lane may be due to an outage: no request that
-// began after it was accepted.
+// unsettled reports whether the item last refused in a lane may have been refused because of an
+// outage: every accepted request began before the item's first refusal.
 func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }

@@ -30,7 +30,7 @@ var (
 	errHangs     = errors.New("the sender does not return")
 )
 
-// send makes the requests for a message, unless skipRequest decides against it.
+// send makes the requests for a message, unless skipRequest decides against them.
 func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}, begun: time.Now()}
 	if t.skipRequest(ctx, &r) {
@@ -62,9 +62,9 @@ func attributes(m Message) slog.Attr {
 	return slog.GroupAttrs("", attrs...)
 }
 
-// skipRequest reports whether to make no request for a message, and then sets its result. Either
-// the content is already shown, or there are too many possible duplicates, or the dispatcher stops
-// or loses its lease too soon.
+// skipRequest reports whether to make no request for a message, and if so, sets the result. It
+// skips the request if the content is already shown, if there are too many possible duplicates, or
+// if the dispatcher stops or may lose its lease too soon.
 func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
 	switch {
@@ -165,9 +165,9 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request runs the sender for a message, and cancels its context when a request takes longer than
-// the timeout. A sender that panics, or does not return within hangGrace after that, counts as a
-// failure.
+// request runs the sender for a message, and cancels the sender's context when a request takes
+// longer than the timeout. A panic of the sender is a failure, and so is a sender that does not
+// return within hangGrace of the cancellation.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -255,7 +255,7 @@ func (t *term) onResult(r result, now time.Time) {
 
 // judge decides what a failure for an unknown reason means. In an outage it becomes Unreachable and
 // does not count against the item. Otherwise it counts, and the item becomes a dead letter after
-// Settings.MaxFailures of them.
+// Settings.MaxFailures such failures.
 func (t *term) judge(r *result, now time.Time) {
 	f, l, item := r.Failure, r.lane, r.Message.Row
 	if f == nil || f.Kind != Failed {

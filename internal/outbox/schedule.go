@@ -49,8 +49,8 @@ func (t *term) touch(l Lane) {
 	}
 }
 
-// onPolled schedules the lanes with waiting items. The store is authoritative for their wait,
-// because another instance may have changed the pause of a chat.
+// onPolled schedules the lanes with waiting items, except busy ones. The store is authoritative for
+// their wait, because another instance may have changed the pause of a chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
@@ -180,8 +180,8 @@ func (t *term) promoteDue(now time.Time) {
 	}
 }
 
-// startReady gives send slots to ready lanes, highest priority first, as far as the limits and the
-// lease allow.
+// startReady gives send slots to ready lanes, highest priority first, as far as the number of
+// slots, the circuit, the limits, and the lease allow.
 func (t *term) startReady(now time.Time) {
 	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() &&
 		t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Settings configures a Dispatcher. A zero field has the default stated below. A limit without
-// windows does not limit anything.
+// Settings configures a Dispatcher. If a field is zero, the default stated below applies. A limit
+// without windows does not limit anything.
 type Settings struct {
-	Parallel  int           // requests in flight at the same time, default 32
+	Parallel  int           // requests in flight, and as many callback answers; default 32
 	PollEvery time.Duration // shortest pause between polls, default 1 s
 	// SendTimeout limits one request. It is 5 s by default and must not be longer. A request that
 	// may repeat another one may take 8/5 of it, except for a callback answer. A request starts

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Stats holds the measurements of a dispatcher. Counters start at 0 with the process. The metric
+// Stats holds the measurements of a dispatcher. Counters are 0 when the process starts. The metric
 // and help tags hold the name and the help text of each Prometheus metric; counters end in _total.
 type Stats struct {
 	Dispatching bool `json:"dispatching" metric:"outbox_dispatching" help:"1 if this instance sends, 0 if it is on standby."`
@@ -44,7 +44,7 @@ type statsRecorder struct {
 	stats Stats
 
 	turns int    // turns in the average wait, up to keptWaits
-	ids   []idAt // the newest item's id at the surveys of the last rateWindow, at least at one
+	ids   []idAt // the newest item's id at each survey in rateWindow; the previous survey is always kept
 }
 
 type idAt struct {

@@ -10,13 +10,14 @@ import (
 // one to two such delays.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarizedAtOnce limits the lanes that are summarized before one batch. Further lanes wait for
-// the next batch, so that summarizing does not delay the results of requests for long.
+// summarizedAtOnce limits how many lanes are summarized before a batch. Further lanes wait for the
+// next batch, so that summarizing does not delay the results of requests for long.
 const summarizedAtOnce = 4
 
 // storeWriter is the state of writing to the store. Only one batch is written at a time; the next
-// one covers what has come up meanwhile, up to limit. After a failure the limit starts at 1 again,
-// so that a result that cannot be written delays nothing else.
+// one covers what has come up meanwhile, up to limit. After a failure the limit is 1, and each
+// success doubles it, so that a result that cannot be written does not keep the others from being
+// written.
 type storeWriter struct {
 	persisting bool
 	limit      int       // maximum number of results and takes in a batch

@@ -16,15 +16,15 @@ const (
 	// finishTimeout is how long persisting the last results may take after the longest request has
 	// ended. It is short because a process has about 10 s to stop and must also release the lease.
 	finishTimeout = 500 * time.Millisecond
-	// maxBatch limits the results and lanes in one call of the store.
+	// maxBatch limits how many results and lanes there are in one call to the store.
 	maxBatch = 256
 	// leasePoll is how often to check again whether the lease lasts long enough for a request.
 	leasePoll = 100 * time.Millisecond
 )
 
 // term is the state of a dispatcher under one lease. Only the goroutine of loop uses the lanes and
-// the other plain fields. Requests and most calls of the store run in separate goroutines, which
-// report back through the channels.
+// the other fields that change, except for the atomic ones. Requests and most calls to the store
+// run in separate goroutines, which report back through the channels.
 //
 // A lane goes through a cycle: onWake or onPolled schedules it, startReady queues it in takes,
 // persist takes its message, startTurn starts the request, onResult queues the result, persist
@@ -69,7 +69,7 @@ type result struct {
 	persistAt time.Time // earliest time to persist it; zero: at once
 }
 
-// batch is the input of one call of Store.Advance, and its outcome.
+// batch is the input of one call to Store.Advance, and the outcome of the call.
 type batch struct {
 	results    []result
 	outcomes   []Result // the Result of each of results, in the same order
@@ -109,7 +109,8 @@ func (t *term) run(ctx context.Context) error {
 	return t.loop(ctx)
 }
 
-// loop dispatches until the context ends, and then waits for requests in flight.
+// loop dispatches until the context ends. It then waits for the requests in flight, and for their
+// results to be persisted.
 func (t *term) loop(ctx context.Context) error {
 	// Both outlive ctx: requests then end by their timeouts, and stop cancels storeCtx later.
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))

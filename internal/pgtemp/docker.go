@@ -80,7 +80,7 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-// begin starts the docker command that creates the container, runs it, and removes it at its end.
+// begin starts the docker command that creates the container, runs it, and removes it when it ends.
 func (c *container) begin(o Options, port int, password string) (err error) {
 	cmd := exec.Command("docker", slices.Concat([]string{
 		"run", "--rm", "--interactive", "--name", c.name,
@@ -105,7 +105,8 @@ func (c *container) begin(o Options, port int, password string) (err error) {
 	return nil
 }
 
-// checkAlive returns an error with the end of the output if the container has ended.
+// checkAlive returns an error with the last lines of the output if the container has ended, or
+// errPortTaken if the output says that the port is taken.
 func (c *container) checkAlive() error {
 	select {
 	case <-c.ended:

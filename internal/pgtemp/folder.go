@@ -13,7 +13,7 @@ import (
 
 var errInUse = errors.New("another process has a server running on it")
 
-// MarkerName is the file that marks a folder as one of this package. It is created before anything
+// MarkerName is the file that marks a folder as made by this package. It is created before anything
 // else, and only in an empty folder. A start therefore never writes to a foreign folder, but can
 // reuse a folder whose first start did not finish.
 const MarkerName = "elobot-folder"
@@ -66,8 +66,8 @@ func openFolder(o Options) (*folder, error) {
 }
 
 // CheckFolder returns nil if a server may use the folder: it must be marked, empty or absent.
-// Otherwise it returns ErrForeignFolder. It ignores the folder lost+found, which new file systems
-// have.
+// Otherwise it returns ErrForeignFolder, or the error of reading the folder. It ignores the folder
+// lost+found, which new file systems have.
 func CheckFolder(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +147,8 @@ func (f *folder) leave() error {
 	return nil
 }
 
-// recordedURL returns the URL of the server that last ran on the folder. There is none before that
-// server has chosen its port.
+// recordedURL returns the URL of the server that last ran on the folder. It fails if that server
+// has not recorded its port yet.
 func (f *folder) recordedURL() (string, error) {
 	content, recordErr := f.read("data/postmaster.pid")
 	password, passwordErr := f.read("password")

@@ -35,12 +35,12 @@ const (
 	Packages Source = "packages"
 )
 
-// Options configure a server. The zero value means a temporary server.
+// Options configures a server. The zero value means a temporary server.
 type Options struct {
 	// DataDir is the folder that keeps the data and the superuser's password. Start creates and
-	// initializes it on first use, and refuses a folder with foreign files. Only one process can
-	// use it at a time. If this process is root, an unprivileged user must be able to reach the
-	// folder. Empty means a temporary folder that is removed when the server stops.
+	// initializes it on first use, and refuses a folder with foreign files. Only one process at a
+	// time can run a server on it. If this process is root, an unprivileged user must be able to
+	// reach the folder. Empty means a temporary folder that is removed when the server stops.
 	DataDir string
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string

@@ -187,8 +187,8 @@ func (p *programs) launch(ctx context.Context) error {
 	return nil
 }
 
-// keepLog renames the log to log.1, unless it is from a failed start. Failed starts may be many,
-// and would otherwise overwrite the log of the last server that was ready.
+// keepLog renames the log to log.1, unless it is from a failed start. Several starts may fail in a
+// row, and would otherwise overwrite the log of the last server that was ready.
 func (p *programs) keepLog() error {
 	if !p.oldLog {
 		return nil

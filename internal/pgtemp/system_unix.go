@@ -90,7 +90,7 @@ func lookUp(name string) (*syscall.Credential, error) {
 	}
 	uid, uidErr := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
 	gid, gidErr := strconv.ParseInt(account.Gid, 10, 64)
-	//nolint:gosec // it means that
+	//nolint:gosec // -2 wraps around, as macOS intends
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
 }
 

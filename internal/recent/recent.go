@@ -27,7 +27,7 @@ func NewSet[K comparable](size int) *Set[K] {
 // Add adds a key that expires after kept. If the set has the key, Add replaces its expiry.
 func (s *Set[K]) Add(key K, kept time.Duration) { s.until.Add(key, s.Now().Add(kept)) }
 
-// Has reports whether the set holds a key that has not expired.
+// Has reports whether the set holds the key and the key has not expired.
 func (s *Set[K]) Has(key K) bool {
 	until, ok := s.until.Get(key)
 	return ok && s.Now().Before(until)

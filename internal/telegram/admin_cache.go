@@ -78,7 +78,7 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 }
 
-// Forget drops the cached list of a chat. Later calls of IsAdmin do not wait for lookups in
+// Forget drops the cached list of a chat. Later calls to IsAdmin do not wait for lookups in
 // progress, whose results are not cached.
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()

@@ -34,7 +34,7 @@ type Client struct {
 	clock  *clock.Remote               // Telegram's clock
 	secret string                      // the secret part of the token
 	server string                      // the server's URL without the path, which may be a secret
-	base   string                      // URL of a method without its name
+	base   string                      // the URL of every method, up to the method's name
 	begin  func(context.Context) error // called before each request of Call; may be nil
 }
 
@@ -73,7 +73,8 @@ func NewClient(token, serverURL string) (*Client, error) {
 	}, nil
 }
 
-// Asking returns a client whose Call calls begin before each request, and makes none if that fails.
+// Asking returns a client that calls begin before each request of its method Call, and makes no
+// request if begin fails.
 func (c *Client) Asking(begin func(context.Context) error) *Client {
 	asking := *c
 	asking.begin = begin
@@ -129,7 +130,7 @@ type menuParams struct {
 	Commands []models.BotCommand `json:"commands,omitempty"`
 }
 
-// PublishMenus sets the menus that differ from those that Telegram has.
+// PublishMenus sets each of these menus, unless Telegram already has the same one.
 func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	for _, menu := range menus {
 		params := menuParams{Language: menu.Language}
@@ -160,9 +161,9 @@ var ErrOddResult = errors.New("odd result")
 
 // Call calls a method and decodes its result, unless result is nil. The result should declare only
 // the fields that the caller needs, and must not implement json.Unmarshaler: many of the library's
-// types reject all of a result that contains something new, although the method has succeeded. Call
-// cannot send parameters that the library encodes in its own way. Once the request is made, the
-// error is ErrOddResult, *APIError or *ConnectionError.
+// types reject an entire result if it contains something new, although the method has succeeded.
+// Call cannot send parameters that the library encodes in its own way. Once the request is made,
+// the error is ErrOddResult, *APIError or *ConnectionError.
 func (c *Client) Call(ctx context.Context, method string, params, result any, files ...File) error {
 	body, contentType, err := encode(params, files)
 	if err != nil {

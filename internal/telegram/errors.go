@@ -99,8 +99,8 @@ func Failure(err error) *outbox.Failure {
 	return f
 }
 
-// RefusesContent reports whether Telegram seems to have refused a request for its content, so that
-// it may accept a simpler form.
+// RefusesContent reports whether Telegram seems to have refused the content of a request, so that
+// it may accept simpler content.
 func RefusesContent(err error) bool {
 	api, isAnswer := errors.AsType[*APIError](err)
 	kind := Failure(err).Kind
@@ -145,7 +145,7 @@ func (e *APIError) kind() outbox.FailureKind {
 	}
 }
 
-// contentFaults lists parts of Telegram's descriptions of requests that it can never accept,
+// contentFaults lists parts of the error descriptions for requests that Telegram can never accept,
 // whatever the state of the chat and of Telegram.
 var contentFaults = []string{
 	"message is too long", "caption is too long", "MESSAGE_TOO_LONG", "MEDIA_CAPTION_TOO_LONG",

@@ -184,7 +184,7 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 		return
 	}
 	group := ranking.GroupID(id)
-	version := b.live.version(group) // read the version first: what is read afterwards may be newer
+	version := b.live.version(group) // read the version first: what is read afterward may be newer
 	g, err := b.open(r.Context(), group, r.PathValue("token"))
 	switch {
 	case errors.Is(err, stats.ErrNotThere):

@@ -24,7 +24,7 @@ const (
 // live tells viewers that something in their group has changed, but not what.
 type live struct {
 	mu       sync.Mutex
-	versions map[ranking.GroupID]uint64 // how often something has changed
+	versions map[ranking.GroupID]uint64 // how often something in each group has changed
 	all      uint64                     // how often something may have changed in any group
 	viewers  map[ranking.GroupID]map[chan struct{}]struct{}
 	count    int

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// rankingPage is a ranking, divided into its groups of rows.
+// rankingPage is a ranking whose newcomers are apart from the other players.
 type rankingPage struct {
 	stats.WebRanking
 	Placed    []rankingRow

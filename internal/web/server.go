@@ -111,7 +111,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Addr returns the address that the server listens on. The server must have one.
+// Addr returns the address that the server listens on. The server must be listening.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Close closes a server that was never run. After Run it has no effect.

@@ -52,7 +52,8 @@ type visit struct {
 	query   url.Values
 }
 
-// visit parses a request. It fails with stats.ErrNotThere if the group has no such ladder.
+// visit parses a request. It fails with stats.ErrNotThere if the group does not have the ladder in
+// the query.
 func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query url.Values) (*visit, error) {
 	zone := ranking.Display{TimeZone: g.TimeZone}.Zone()
 	v := &visit{
@@ -95,7 +96,7 @@ func (v *visit) playerOf(name string) (ladder.PlayerID, error) {
 }
 
 // month returns the first instant of the month in the query, zero for none. It fails with
-// stats.ErrNotThere if the query has something else.
+// stats.ErrNotThere if the query has something else as the month.
 func (v *visit) month() (time.Time, error) {
 	if v.query.Get("month") == "" {
 		return time.Time{}, nil
@@ -156,7 +157,7 @@ func (v *visit) Is(page string) bool {
 // T returns a text. pairs are the names and values of its arguments.
 func (v *visit) T(id string, pairs ...any) string { return v.Text(id, argsOf(pairs)) }
 
-// N returns a text in the form for a count.
+// N returns a text in the plural form for a count.
 func (v *visit) N(id string, count int, pairs ...any) string {
 	return v.Plural(id, count, argsOf(pairs))
 }
@@ -195,8 +196,8 @@ func (v *visit) Names(all []ranking.Name) string {
 	return strings.Join(shown, " & ")
 }
 
-// NamesLadder reports whether to show the ladder's name beside the group's name. As in the chat, it
-// is shown unless the two are the same.
+// NamesLadder reports whether to show the ladder's name beside the group's name. As in the chat, a
+// name is shown unless the two are the same, apart from case.
 func (v *visit) NamesLadder() bool {
 	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
 }
@@ -242,7 +243,8 @@ func (v *visit) Score(s [2]int) string {
 	}
 }
 
-// Letters returns up to most of the last results of a form, each as a letter with a CSS class.
+// Letters returns the last results of a form, each as a letter with a CSS class. most limits how
+// many it returns.
 func (v *visit) Letters(form string, most int) template.HTML {
 	var out strings.Builder
 	for _, r := range form[max(0, len(form)-most):] {
@@ -252,7 +254,7 @@ func (v *visit) Letters(form string, most int) template.HTML {
 	return template.HTML(out.String())
 }
 
-// spark returns the small curve of a row.
+// spark returns the small curve of a row, empty without ratings.
 func (v *visit) spark(ratings []stats.Rating) template.HTML {
 	if len(ratings) == 0 {
 		return ""
@@ -334,7 +336,7 @@ func capitalized(text string) string {
 	return strings.ToUpper(string(runes[:1])) + string(runes[1:])
 }
 
-// Percent formats ten-thousandths as whole percents.
+// Percent formats a share in ten-thousandths as a whole percentage.
 func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
 
 // Hidden returns the value of the parameter ladder for a hidden form field, empty for the default
@@ -381,7 +383,7 @@ func (v *visit) List(all []stats.MatchRow) part {
 	return part{Visit: v, Matches: all, Changes: changes}
 }
 
-// Feats returns the highlights of a season or of all time as a part.
+// Feats returns the highlights of a season, a month or all time as a part.
 func (v *visit) Feats(streak *stats.Record, upset *stats.UpsetBy, played *stats.Record) part {
 	return part{Visit: v, Streak: streak, Upset: upset, Played: played}
 }

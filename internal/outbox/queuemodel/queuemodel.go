@@ -2,8 +2,7 @@
 // from outside: the items added, what is taken from the store and persisted there, the requests
 // made, and what arrives. It must not import the queue, so that it does not share its bugs.
 //
-// Tests notify a [Model] of all events in order. [Model.Verdict] returns the violations that it
-// found.
+// Tests notify a [Model] of all events in order. [Model.Verdict] returns the first few violations.
 package queuemodel
 
 import (
@@ -41,7 +40,7 @@ type Item struct {
 	ID       int64
 	Lane     Lane
 	Private  bool      // the chat is private
-	Deadline time.Time // from then on the item may expire unsent; zero: it never expires
+	Deadline time.Time // from then on the item may expire unsent; zero: no deadline
 	// Object identifies what the item is about, and Says is its content. Several items may be about
 	// one object; the last one to arrive determines its content.
 	Object, Says string
@@ -124,7 +123,7 @@ type Model struct {
 	limitHits   int // requests that used up a limit
 	failures    int // failed requests that may make all lanes pause
 	requests    int // ended requests
-	storeErrors int // failed calls of the store
+	storeErrors int // failed calls to the store
 	history     []string
 	violations  []error
 }
@@ -145,8 +144,8 @@ type lane struct {
 type chat struct {
 	refused bool      // the chat was parked and not unparked since
 	parked  time.Time // no requests until then
-	// tried is when a request to the parked chat was taken. It is zero once its outcome is
-	// persisted.
+	// tried is when a request to the parked chat was taken. It is zero once the outcome of that
+	// request is persisted.
 	tried    time.Time
 	unparked time.Time // when the chat was last unparked
 	frozen   time.Time // no requests until then under any leader
@@ -170,7 +169,7 @@ type item struct {
 	state    State
 	copies   int // times that it arrived
 	repeats  int // times that it was taken again as a possible duplicate
-	failures int // persisted failures
+	failures int // persisted answers of the kind Failed
 }
 
 func (i *item) ended() bool {
@@ -188,7 +187,7 @@ type take struct {
 	// any number of items, counted from the first.
 	mustRepeat     []*item
 	repeated       bool     // the items are possible duplicates
-	unknownToTaker bool     // the instance did not receive the answer of the store
+	unknownToTaker bool     // the instance did not receive the store's answer
 	request        *Request // nil: none yet
 }
 
@@ -293,8 +292,8 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	i.Says, i.Deadline = says, deadline
 }
 
-// Summarizes records that an item becomes the summary of other items, which must be later ones of
-// its lane. A summary never expires.
+// Summarizes records that an item becomes the summary of other items, which must be later items in
+// the same lane. A summary never expires.
 func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -324,7 +323,7 @@ func (m *Model) Leads(epoch int64) {
 	m.leader = epoch
 }
 
-// Trouble records that a call of the store failed.
+// Trouble records that a call to the store failed.
 func (m *Model) Trouble() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -332,8 +331,8 @@ func (m *Model) Trouble() {
 	m.storeErrors++
 }
 
-// Parked records that a chat was persisted as parked. When the time is over, one request at a time
-// may try whether it is refused again.
+// Parked records that a chat was persisted as parked. After the given time, requests may test, one
+// at a time, whether the bot may write to the chat again.
 func (m *Model) Parked(chat int64, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// minBackoff is the shortest time between a request that failed for a transient reason
-// and the next one.
+// minBackoff is the shortest time between a request that failed for a transient reason and the next
+// request for the same item.
 const minBackoff = 350 * time.Millisecond
 
 // maxCopies is how many requests with an unknown outcome may be made for an item.
@@ -130,8 +130,8 @@ func (m *Model) Reaches(r *Request, delivers bool) {
 	}
 }
 
-// checkOrder checks that the first copy of an item arrives after the previous items of its lane and
-// before the next ones.
+// checkOrder checks that the first copy of an item arrives after the previous items of its lane,
+// unless they ended without arriving, and before the next ones.
 func (m *Model) checkOrder(i *item) {
 	before := true
 	for _, other := range m.lane(i.Lane).items {

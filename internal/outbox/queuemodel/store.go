@@ -74,9 +74,9 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 }
 
 // checkYields checks that a board is not taken while messages or pages have waited in its chat for
-// so long that the instance must know about them.
+// so long that the instance must know about them. It checks nothing without Rules.Prompt.
 func (m *Model) checkYields(board Lane) {
-	// The instance may not know about more recent changes, because calls of the store are slow.
+	// The instance may not know about more recent changes, because calls to the store are slow.
 	const hidden = 20 * time.Second
 	if m.now().Sub(m.lane(board).chat.unparked) <= hidden {
 		return
@@ -137,7 +137,7 @@ func (m *Model) isOutdated(i *item) bool {
 	})
 }
 
-// expected returns the allowed states of an item after the request that it was taken for.
+// expected returns the states that an item may have after it was taken.
 func (m *Model) expected(t *take, i *item) []State {
 	r := t.request
 	if r == nil {
@@ -173,7 +173,8 @@ func (m *Model) expected(t *take, i *item) []State {
 	}
 }
 
-// applyAnswer applies the persisted answer of the current leader to the lane and the item.
+// applyAnswer updates the lane and the item when the answer to a request of the current leader is
+// persisted.
 func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	if t.items[0] != i || t.request == nil || t.epoch != m.leader {
 		return
@@ -207,7 +208,7 @@ func idsOf(items []*item) []int64 {
 	return ids
 }
 
-// busy returns the request of an instance that is in flight in a lane, nil if there is none.
+// busy returns the request that an instance has in flight in a lane, nil if there is none.
 func (m *Model) busy(epoch int64, lane Lane) *Request {
 	for _, r := range m.inFlight {
 		if r.epoch == epoch && r.lane == lane && m.isInFlight(r) {
@@ -257,7 +258,7 @@ func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 		stop = 70 * time.Second // for each failed request, which may make all lanes pause
 		// for each request, which may occupy the send slot
 		other   = 15 * time.Second
-		trouble = 15 * time.Second // for each failed call of the store, which is repeated
+		trouble = 15 * time.Second // for each failed call to the store, which is repeated
 	)
 	return m.now().Sub(from), own + l.extraWait + time.Duration(m.failures-l.failures)*stop +
 		time.Duration(m.requests-l.requests)*other + time.Duration(m.storeErrors-l.storeErrors)*trouble

@@ -142,8 +142,8 @@ func newDatabase(tb testing.TB) *Database {
 	return d
 }
 
-// Empty deletes all rows and restarts all sequences, so that the database is as it was when
-// borrowed.
+// Empty deletes all rows and restarts all sequences. If the test has changed nothing else, the
+// database is then as it was when borrowed.
 func (d *Database) Empty(ctx context.Context) error {
 	// Query makes each connection prepare the statement only once: planning it takes longer than
 	// deleting a few rows.

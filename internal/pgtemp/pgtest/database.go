@@ -127,7 +127,7 @@ func templateName(files fs.FS, now time.Time) (string, error) {
 
 // makeTemplate creates the migrated database from which others are cloned, unless it exists
 // already. When it creates the template, it also drops databases that killed processes have left
-// behind, on a server that outlives them.
+// behind: the server may outlive test runs.
 func makeTemplate(ctx context.Context, server string, files fs.FS) (name string, err error) {
 	if name, err = templateName(files, time.Now()); err != nil {
 		return "", err

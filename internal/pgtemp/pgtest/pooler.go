@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pooled creates a database like New that looks as if it were behind a pooler. Such a pooler gives
-// each transaction the server session that has been idle the longest, so pg_backend_pid() returns
-// the process ids of the given number of sessions in turn.
+// Pooled creates a database as New does, but makes it look as if it were behind a pooler. Such a
+// pooler gives each transaction the server session that has been idle the longest, so
+// pg_backend_pid() returns the process ids of the given number of sessions in turn.
 func Pooled(tb testing.TB, sessions int) string {
 	tb.Helper()
 	database := New(tb)

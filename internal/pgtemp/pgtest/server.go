@@ -26,8 +26,8 @@ import (
 )
 
 // State that all tests of the process share. The first test that needs the server, the template or
-// the connection sets it up. Each lasts until the process ends and needs no cleanup, so packages
-// need no TestMain for it.
+// the connection sets it up. Each lasts until the process ends, so packages need no TestMain for
+// it, but Main closes the connection earlier.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {

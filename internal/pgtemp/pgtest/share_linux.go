@@ -16,10 +16,10 @@ import (
 )
 
 // The test processes of one run of go test share a server. One of them starts a process that owns
-// the server and listens on a socket. Each user of the server holds a connection to it, which the
-// kernel closes when the user dies. The socket has an abstract name instead of a file. The kernel
-// gives the name to only one process at a time, and frees it when that process dies. The processes
-// therefore need no lock and no cleanup.
+// the server and listens on a socket. Each user of the server holds a connection to that socket,
+// which the kernel closes when the user dies. The socket has an abstract name instead of a file.
+// The kernel gives the name to only one process at a time, and frees it when that process dies. The
+// processes therefore need no lock and no cleanup.
 
 // ownerVariable makes a test binary own a server instead of running its tests. Its value is the
 // process id of the go command whose tests use the server.
@@ -205,7 +205,7 @@ func serve(listener net.Listener, answer string, users chan<- int) {
 }
 
 // awaitEnd returns when the server has no users, and either the run has ended or idleTime has
-// passed since the last one.
+// passed since the last user disconnected.
 func awaitEnd(run int, users <-chan int) {
 	count, idleSince := 0, time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)
