@@ -13,7 +13,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// fakeBoards has boards in all chats except number 2. It records when updates are queued. From
+// fakeBoards has boards in all chats except chat 2. It records when updates are queued. From
 // failsAt on, it fails for two seconds.
 type fakeBoards struct {
 	since  time.Time
@@ -29,7 +29,7 @@ func (f *fakeBoards) err() error {
 	return nil
 }
 
-// queuedBoards records a call of the store. Chats is empty for a call of QueueAllBoards.
+// queuedBoards records a call to the store. Chats is empty for a call to QueueAllBoards.
 type queuedBoards struct {
 	At    time.Duration
 	Chats []outbox.ChatID
@@ -82,7 +82,7 @@ func TestWhenBoardsAreUpdated(t *testing.T) {
 		at(4*time.Second, touch(1, 2)) // 2 has no board, so no interval has begun
 		at(20*time.Second, touch(3))
 		at(22*time.Second, touch(3))
-		at(29*time.Second, func() { b.noteUpdate(3) }) // the update of 20 s is sent late
+		at(29*time.Second, func() { b.noteUpdate(3) }) // the update queued at 20 s is sent late
 		at(failsAt, touch(1))
 		at(time.Hour+time.Minute, stop)
 		<-done

@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-// TestChooseDir: an existing database is used or named in an error, never passed over.
+// TestChooseDir: an existing database is never passed over: it is used, or chooseDir fails.
 func TestChooseDir(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

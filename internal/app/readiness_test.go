@@ -43,8 +43,8 @@ func TestDatabaseIsAskedOnce(t *testing.T) {
 	})
 }
 
-// TestSilentDatabase: a request does not wait long for a silent database, and the end of one
-// request does not become the answer for others.
+// TestSilentDatabase: a request does not wait long for a silent database, and the cancellation of
+// one request does not become the answer for others.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -63,8 +63,8 @@ func TestDotenv(t *testing.T) {
 	}
 }
 
-// TestUnreadableLines: each line that is not NAME=value is reported by number and not quoted. The
-// other lines apply.
+// TestUnreadableLines: each line that is not NAME=value is reported by its line number and not
+// quoted. The other lines apply.
 func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	for content, lines := range map[string]string{
@@ -82,9 +82,9 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-// TestMisspelledSettings: a name counts as a misspelled setting if at most two letters are wrong,
-// or one if the setting has fewer than eight letters. A name in the wrong case always counts as
-// misspelled. The name of a well-known program's variable never does.
+// TestMisspelledSettings: a name counts as a misspelled setting if at most two characters are
+// wrong, or one if the setting has fewer than eight characters. A name in the wrong case always
+// counts as misspelled. The name of a well-known program's variable never does.
 func TestMisspelledSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{

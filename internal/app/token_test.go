@@ -13,8 +13,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusedToken: a token that has worked is retried for ten minutes of nothing but refusals,
-// even by several callers, and the log reports that once. Any other token is not retried.
+// TestRefusedToken: a token that has worked is retried for ten minutes of nothing but refusals and
+// transient failures. The log reports each such period once. Any other token is not retried.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	refused := fmt.Errorf("getMe: %w", telegram.ErrTokenRefused)

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestEveryFailedAttemptIsLogged: each failed attempt gets a log line with its number. During a
-// database outage there are none: the outage is logged once for all updates.
+// TestEveryFailedAttemptIsLogged: each failed attempt at an update is logged, with the count of
+// attempts so far. During a database outage, attempts are not logged: the outage is logged for all
+// updates together.
 func TestEveryFailedAttemptIsLogged(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{

@@ -339,7 +339,7 @@ func (b *bot) checkConfirmed() {
 }
 
 // updates returns n updates with consecutive ids, beginning at from. It assigns them to the lanes
-// one by one.
+// in turn.
 func updates(from int64, n int, lanes ...int64) []Update {
 	var us []Update
 	for i := range n {
@@ -348,7 +348,7 @@ func updates(from int64, n int, lanes ...int64) []Update {
 	return us
 }
 
-// sequence returns from, from+step … below to.
+// sequence returns from, from+step, from+2*step, … as long as they are below to.
 func sequence(from, to, step int64) []int64 {
 	var ids []int64
 	for id := from; id < to; id += step {

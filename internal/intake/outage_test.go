@@ -154,8 +154,8 @@ func TestOutageEndsWithFailure(t *testing.T) {
 	})
 }
 
-// checkOutages checks that the log reports one outage of about the given length, once a minute and
-// with the given number of reports.
+// checkOutages checks that the log reports one outage of about the given length: as often as
+// reports says, once a minute, and when it ends.
 func (b *bot) checkOutages(begun time.Time, reports int, lasted time.Duration) {
 	b.t.Helper()
 	away, back := b.log.with("ERROR "+awayLine), b.log.with("INFO "+backLine)

@@ -43,8 +43,8 @@ func TestOffset(t *testing.T) {
 	})
 }
 
-// TestUpdateComesDuringPoll: the time that a poll waited for an update does not count against its
-// handler, so the offset is not requested again early.
+// TestUpdateComesDuringPoll: reaskAfter counts from the end of a poll, not from its start, so a
+// quick handler finishes before the next poll.
 func TestUpdateComesDuringPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,12 +214,12 @@ func TestSourceBackoff(t *testing.T) {
 			after(t, time.Until(begun.Add(time.Hour)))
 			before := len(b.asked())
 			after(t, 10*time.Minute)
-			checkBackoff(t, b.asked()[before:]) // it starts over
+			checkBackoff(t, b.asked()[before:]) // the backoff starts over
 		})
 	}
 }
 
-// checkBackoff checks that the waits between failed requests double, give or take 30 %, from half a
+// checkBackoff checks that the waits between failed requests double, give or take 30%, from half a
 // second to 20 s.
 func checkBackoff(t *testing.T, asks []ask) {
 	t.Helper()

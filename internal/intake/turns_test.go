@@ -17,7 +17,7 @@ func TestFailuresInTurns(t *testing.T) {
 		attempts string // the outcome of each, see outcome; the last one repeats
 		letters  string // the outcome of each attempt to store the dead letter
 		careful  bool
-		want     string // the times of both in milliseconds, and the end
+		want     string // when each is made, in milliseconds; end: when the next update is handled
 	}{
 		"an outage": {
 			attempts: "aaaaaaa.",

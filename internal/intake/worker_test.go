@@ -20,7 +20,7 @@ func TestFailingUpdate(t *testing.T) {
 	cases := map[string]struct {
 		answer func(try int) error // try: the number of earlier attempts
 		tries  []time.Duration
-		letter string // prefix of its error
+		letter string // prefix of the dead letter's error; empty: no dead letter
 	}{
 		"always":            {func(int) error { return errOwn }, retries, errOwn.Error()},
 		"panics":            {func(int) error { panic("no such player") }, retries, "handler panicked: no such player"},
@@ -112,7 +112,7 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 				b.come(updates(1, 501, sequence(0, lanes, 1)...)...)
 				b.start()
 				synctest.Wait()
-				others := 0 // of the first ones
+				others := 0 // in other lanes than the stuck one, among the first 100
 				for id := int64(1); id < 100; id++ {
 					if id%lanes != 0 {
 						others++

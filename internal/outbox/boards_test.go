@@ -17,7 +17,7 @@ func (m *memory) addBoard(chat ChatID) int64 {
 }
 
 // TestBoardsGoLast: a board waits until its chat has no messages or pages to send, even while a
-// message waits for the limits or for a retry. Boards and pages use only half of the limit.
+// message waits for the limits or for a retry.
 func TestBoardsGoLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestBoardsGoLast(t *testing.T) {
 		store.addBoard(1)    // 4
 		p.Dispatcher.Wake(Lane{1, Boards}, Lane{1, Pages})
 		advance(t, time.Second)
-		store.add(1) // 5, uses up the limit
+		store.add(1) // 5, waits for the limit
 		p.Wake(1)
 		advance(t, time.Second)
 		store.add(1) // 6

@@ -23,7 +23,7 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 
 // TestExtraRequests: extra requests for a message count against the limits. An extra request waits
 // only for the total limit, and goes ahead of other chats. The chat's next message waits until the
-// limits allow it after all of them. Each request has the full timeout.
+// limits, which count all of these requests, allow it. Each request has the full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestStopBeforeAnExtraRequest(t *testing.T) {
 }
 
 // TestExtraRequestsWhileTheCircuitIsOpen: while the circuit is open, an extra request waits. When
-// the pause is over, it is the request that probes.
+// the pause is over, the extra request is the probe.
 func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

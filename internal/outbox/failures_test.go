@@ -20,8 +20,8 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 	}
 }
 
-// TestBackoff: the pauses after failures that the item did not cause grow. The item never becomes a
-// dead letter because of such failures.
+// TestBackoff: the pauses after failures that the item did not cause grow up to 20 s. The item
+// never becomes a dead letter because of such failures.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
@@ -45,7 +45,7 @@ func TestBackoff(t *testing.T) {
 				t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
 			}
 			checkBackoff(t, first)
-			checkBackoff(t, third) // it starts over after a success
+			checkBackoff(t, third) // the backoff starts over after a success
 			equal(t, store.count(rowSent), 3, "items sent")
 		})
 	}
@@ -75,8 +75,8 @@ func TestBackoffIsForgotten(t *testing.T) {
 	})
 }
 
-// TestRateLimitedWithoutATime: without a RetryAfter, the pauses after rate limits grow and are at
-// least a second long.
+// TestRateLimitedWithoutATime: without a RetryAfter, the pauses after rate limits are at least a
+// second long, and grow up to 20 s.
 func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,8 @@ func TestFailuresEnd(t *testing.T) {
 	}
 }
 
-// TestBackoffSpreads: after an outage, chats do not all retry at the same time.
+// TestBackoffSpreads: the first pauses of lanes differ, so that chats do not all retry at the same
+// time after an outage.
 func TestBackoffSpreads(t *testing.T) {
 	t.Parallel()
 	const chats = 200

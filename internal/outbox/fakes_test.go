@@ -54,7 +54,8 @@ type request struct {
 	err     error
 }
 
-// messenger is a scripted Sender. The test fails if two requests for a lane overlap.
+// messenger is a scripted Sender. The test fails if two messages of a lane are being sent at the
+// same time.
 type messenger struct {
 	t      *testing.T
 	answer func(ctx context.Context, m Message) error // answers a request; nil: immediate success
@@ -203,7 +204,7 @@ func answersAfter(d time.Duration) func(context.Context, Message) error {
 	}
 }
 
-// sleep waits for the duration or the end of the context.
+// sleep waits until the duration has passed or the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -307,7 +308,7 @@ func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (
 	return start(t, d, term.run), term
 }
 
-// checkEmpty reports what the dispatcher still keeps in memory, as an error of the test.
+// checkEmpty fails the test if the dispatcher still keeps anything in memory.
 func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{

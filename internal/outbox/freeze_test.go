@@ -18,7 +18,7 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestOneLaneProbes: while all chats are rate limited, only one lane at a time makes a request.
+// TestOneLaneProbes: once several chats are rate limited, only one lane at a time makes a request.
 // When a request succeeds, all other lanes follow.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,7 @@ func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, 
 	return f(ctx, m)
 }
 
-// TestHangingStore: a hanging call of the store is canceled after storeTimeout and repeated.
+// TestHangingStore: a hanging call to Store.Advance is canceled after storeTimeout and repeated.
 func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestStoreIsUnavailable: if the store is unavailable for a while, nothing is lost or sent twice.
-// The log reports the start and the end.
+// The log reports the start and the end of the outage, once each.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute

@@ -29,8 +29,8 @@ func (l *limitedLease) renew(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
-// TestLeaseIsLongEnoughForRequests: a request starts only if the lease lasts longer than its
-// timeout, with a margin. After a renewal, requests resume within leasePoll.
+// TestLeaseIsLongEnoughForRequests: a request starts only if the lease lasts longer than the
+// request's timeout, with a margin. After a renewal, requests resume within leasePoll.
 func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -77,7 +77,7 @@ func (m *memory) finish(r Result) {
 	if r.Message.Action == Send {
 		asked = min(asked, r.coveredItems())
 	}
-	// The first rows, ending many, get this state. The others wait.
+	// The first rows, as many as ending says, get this state. The others wait.
 	f, state, ending := r.Failure, rowPlanned, asked
 	switch {
 	case f == nil:
@@ -242,7 +242,7 @@ func (m *memory) begin(l Lane) {
 	}
 }
 
-// merge returns how many of the open rows, counted from the first, the next message covers.
+// merge returns how many rows the next message covers, counted from the first of the open rows.
 func (m *memory) merge(open []*row, most int) int {
 	n, head := 1, open[0]
 	together := func(r *row) bool {

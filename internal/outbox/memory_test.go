@@ -38,7 +38,7 @@ type memory struct {
 	// parked holds, for each parked chat, when the next request may be tried.
 	parked      map[ChatID]time.Time
 	private     map[ChatID]bool
-	moved       map[ChatID]int64         // new messenger ids of migrated chats
+	moved       map[ChatID]int64         // the messenger's new ids of migrated chats
 	shown       map[string]*shownMessage // by object
 	requests    []*takenRequest          // without callback answers
 	lastRequest map[Lane]*takenRequest
@@ -56,7 +56,7 @@ type shownMessage struct {
 	fingerprint string
 }
 
-// takenRequest is a request as the store sees it: it begins with the take of its rows and ends when
+// takenRequest is a request as the store sees it: it begins when its rows are taken and ends when
 // its result is persisted.
 type takenRequest struct {
 	chat  ChatID

@@ -77,8 +77,8 @@ func TestPaceMerges(t *testing.T) {
 	})
 }
 
-// TestMergedMessageFails: after a refusal, only the first of several items ends, and the others are
-// sent again. After any other failure, the same message is repeated.
+// TestMergedMessageFails: after Rejected or Obsolete, only the first of several items ends, and the
+// others are sent again. After a failure that may pass, the same message is repeated.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -112,7 +112,7 @@ func TestMergedMessageFails(t *testing.T) {
 }
 
 // TestOverfullLane: a lane with more items than Bounds.MaxWaiting is summarized right before its
-// next turn. If that fails, it is repeated.
+// next turn. If summarizing fails, it is repeated.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestLateItem(t *testing.T) {
 	})
 }
 
-// TestCrowdedStore: while more items than Settings.WaitingTotal wait in all chats together, a tenth
-// of Bounds.MaxWaiting may wait in each lane.
+// TestCrowdedStore: while more items than Settings.WaitingTotal wait in all chats together, only a
+// tenth of Bounds.MaxWaiting may wait in each lane.
 func TestCrowdedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

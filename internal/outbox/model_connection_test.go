@@ -45,8 +45,8 @@ func (m *memory) script(a addition) {
 	})
 }
 
-// replace gives the content of a page to a waiting page of the same message that was never taken.
-// It reports whether there was one.
+// replace gives the content of a page to an older page of the same message, if one waits and was
+// never taken. It reports whether there was one.
 func (m *memory) replace(r *row) bool {
 	for _, older := range m.openIn(r.lane()) {
 		if older.object == r.object && older.state == rowPlanned && older.Attempts == 0 {

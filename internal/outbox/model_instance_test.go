@@ -18,7 +18,7 @@ type instance struct {
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc
 	ended      chan struct{} // closed when all goroutines have ended, except hanging senders
-	killed     chan struct{} // closed by kill: from then on, the instance has no effect
+	killed     chan struct{} // closed by kill: from then on, only requests in flight have an effect
 
 	mu            sync.Mutex
 	thaw          chan struct{} // nil: not frozen
@@ -255,7 +255,7 @@ func (i *instance) kill() {
 	i.cancel()
 }
 
-// call makes a call of the store with its scripted outcome. It reports whether the effect took
+// call makes a call to the store with its scripted outcome. It reports whether the effect took
 // place, even if the error says that the answer was lost.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
@@ -286,7 +286,7 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 	return true, err
 }
 
-// wait waits for the duration, the end of the context or the end of the instance.
+// wait waits until the duration has passed, the context ends or the instance is killed.
 func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -303,8 +303,8 @@ func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// leaseRefused records that the store refused an epoch. A second refusal in a row is an error: the
-// instance should have stopped.
+// leaseRefused records that the store refused an epoch. A second refusal of the same epoch is an
+// error: the instance should have stopped.
 func (i *instance) leaseRefused(epoch int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -75,7 +75,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	}
 }
 
-// transmit simulates the way of a request to the messenger and back, and returns the answer. The
+// transmit simulates how a request travels to the messenger and back, and returns the answer. The
 // request may arrive at any moment in between, or not at all.
 func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel.Request, f fate) FailureKind {
 	w, delivers := i.w, f.class == "" || f.class == Ambiguous && f.delivered

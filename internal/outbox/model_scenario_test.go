@@ -14,7 +14,7 @@ import (
 type fate struct {
 	class        FailureKind   // empty for success
 	lasts        time.Duration // until the answer
-	arrives      int           // time of arrival, in percent of lasts
+	arrives      int           // time of arrival, in percent of lasts or of a shorter SendTimeout
 	delivered    bool          // whether it arrives although it is Ambiguous or canceled
 	notAttempted bool          // it fails before it is sent
 	wait         time.Duration // RetryAfter, for RateLimited
@@ -82,7 +82,7 @@ type event struct {
 	class        FailureKind   // for outage
 }
 
-// call is the scripted outcome of one call of the store.
+// call is the scripted outcome of one call to the store.
 type call struct {
 	fails      bool          // the call has no effect
 	answerLost bool          // the call has its effect, but the answer is lost
@@ -100,13 +100,13 @@ type scenario struct {
 	alone bool
 
 	events       []event
-	faultTail    time.Duration // how long calls of the store may still fail after the last event
+	faultTail    time.Duration // how long calls to the store may still fail after the last event
 	advances     []call        // in order, shared by all instances
 	polls        []call
 	recents      []call
 	summaries    []call
 	hasMovedHook bool   // Settings.ChatMigrated is set
-	moves        []bool // success of each call of ChatMigrated
+	moves        []bool // whether each call to ChatMigrated succeeds
 }
 
 func ms(values ...int64) *rapid.Generator[time.Duration] {
@@ -131,7 +131,7 @@ func drawLimits(t *rapid.T) Limits {
 	}
 }
 
-// drawFailing draws a request after which its item is sent again.
+// drawFailing draws a failing request, after which its item is usually sent again.
 func drawFailing(t *rapid.T, callbackAnswer bool) fate {
 	classes := []FailureKind{
 		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden,

@@ -20,13 +20,13 @@ type world struct {
 	counts tally
 
 	mu        sync.Mutex
-	faultFree bool             // calls of the store no longer fail, and instances keep running
+	faultFree bool             // calls to the store no longer fail, and instances keep running
 	requests  map[int64]int    // number of requests, by the id of the first item
 	addresses map[ChatID]int64 // the messenger's ids of the chats
 	outage    FailureKind      // failure of all requests until the end of the outage
 	until     time.Time        // end of the outage
 	lastCall  time.Time
-	calls     int // calls of the store at lastCall
+	calls     int // calls to the store at lastCall
 	errs      []error
 }
 

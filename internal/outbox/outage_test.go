@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// unavailable fails all requests until the given time, and then succeeds. Each request takes as
-// long as lasts.
+// unavailable fails all requests until the given time, and then succeeds. Each request takes the
+// time given by lasts.
 func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
@@ -22,8 +22,8 @@ func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(co
 	}
 }
 
-// TestOutage: while the messenger is unavailable, one lane at a time makes a request, at growing
-// intervals, and the others wait. After the outage, all items are sent.
+// TestOutage: once three chats have failed, one lane at a time makes a request, at intervals that
+// grow up to 20 s, and the others wait. After the outage, all items are sent.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -123,7 +123,7 @@ func TestBreakerInOutage(t *testing.T) {
 		chat  ChatID
 		at    float64
 		ok    bool
-		opens bool // whether the circuit is open afterwards
+		opens bool // whether the circuit is open afterward
 	}
 	for name, steps := range map[string][]step{
 		"three lanes":              {{1, 0, fails, false}, {2, 0, fails, false}, {3, 0, fails, true}},
@@ -146,8 +146,9 @@ func TestBreakerInOutage(t *testing.T) {
 	}
 }
 
-// TestBreakerProbes: each failed probe makes the pause longer. Answers and failures before its end
-// do not count. The first answer after it resets everything.
+// TestBreakerProbes: each failed probe doubles the pause, up to 20 s and within the jitter. Answers
+// and failures before the pause has ended do not count. The first answer after that resets
+// everything.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

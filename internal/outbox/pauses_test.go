@@ -16,7 +16,7 @@ import (
 const rounding = time.Microsecond
 
 // TestRateLimitHoldsOneChat: a rate limit pauses its chat for RetryAfter, at least a second and
-// with a jitter of up to 10 %. It does not delay other chats.
+// with a jitter of up to 10%. It does not delay other chats.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ retryAfter, least time.Duration }{

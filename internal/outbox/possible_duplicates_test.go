@@ -244,7 +244,8 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 }
 
 // TestEditsAreRepeatedUntilTheyArrive: an edit is repeated until a request succeeds, because
-// repeating it creates no duplicate. Pause and timeout are the longest ones.
+// repeating it creates no duplicate. The pauses grow to 15 minutes, and the timeout is the longer
+// one.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -113,7 +113,7 @@ func TestBacklogGivesNoPriority(t *testing.T) {
 		if len(sender.to(person)) != 1 {
 			t.Fatal("no answer within a minute")
 		}
-		// Until the next poll tells that the chat is private, the lane has the level of a group.
+		// Until the next poll shows that the chat is private, the lane has the level of a group.
 		checkBetween(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
 	})
 }

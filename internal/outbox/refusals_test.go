@@ -127,9 +127,9 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 }
 
 // TestRefusedEverywhere: the same refusal in all chats counts as an outage for up to ten minutes.
-// Few requests are made, no item becomes a dead letter, and everything is sent soon after the end.
-// After ten minutes, refusals count against their items, and no item blocks its lane for more than
-// twelve minutes.
+// Few requests are made, no item becomes a dead letter, and everything is sent soon after the
+// refusals end. After ten minutes, refusals count against their items, and no item blocks its lane
+// for more than twelve minutes.
 func TestRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	const chats = 50
@@ -175,7 +175,7 @@ func TestRefusedEverywhere(t *testing.T) {
 }
 
 // TestRefusalsThatDiffer: refusals in different words are not an outage. Failures without an answer
-// of the messenger are not an outage either.
+// from the messenger are not an outage either.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(chat int64) string{

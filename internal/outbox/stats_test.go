@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGauges: the gauges show the store and the lanes while the dispatcher runs, and are 0 after
-// its end. The counters keep their values.
+// TestGauges: the gauges show the store and the lanes while the dispatcher runs. After it stops,
+// all of them except the average wait are 0. The counters keep their values.
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

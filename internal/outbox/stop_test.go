@@ -162,8 +162,8 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-// TestStopStartsNothing: a stopping dispatcher starts no request, even if lanes are due, woken or
-// already marked as sending.
+// TestStopStartsNothing: a stopping dispatcher starts no request, even if lanes are due or woken,
+// or their items are already marked as sending.
 func TestStopStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ func (l *renewedLease) Remaining() time.Duration {
 }
 
 // TestNoWakeUpIsMissed: if something becomes possible during a step, the dispatcher runs the next
-// step at once. If the lease is renewed during a step, it does so within leasePoll.
+// step at once. If the lease is renewed during a step, the next step follows within leasePoll.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Total: []Window{{1, time.Minute}}}

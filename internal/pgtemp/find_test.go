@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// putPrograms writes scripts into a folder that stand in for the programs, and report the given
+// putPrograms writes scripts that stand in for the programs into a folder. They report the given
 // version.
 func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
@@ -34,13 +34,13 @@ func putScripts(t *testing.T, folder string, scripts map[string]string) {
 	}
 }
 
-// TestFindPrograms: if PATH has only a link to the server, the other programs are found next to the
-// link's target.
+// TestFindPrograms: the first suitable programs are used, from PATH before the usual folders. If
+// PATH has only a link to the server, the other programs are found next to the link's target.
 func TestFindPrograms(t *testing.T) {
 	for name, test := range map[string]struct {
 		path, folders []string // versions, each in a folder of that name
 		major         string
-		want          string // the end of the folder, or a part of the error
+		want          string // the end of the folder's path, or a part of the error
 	}{
 		"the first good one in PATH": {path: []string{"14.9", "16.0", "17.0"}, folders: []string{"18.1"}, want: "/path/16.0/bin"},
 		"the newest folder":          {folders: []string{"9.6.24", "15.18 (Debian)", "17.2", "16.9"}, want: "/folders/17.2/bin"},

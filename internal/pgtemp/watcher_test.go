@@ -36,8 +36,8 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// slowPrograms are scripts that stand in for PostgreSQL's programs, but never finish their work.
-// Only initdb does, unless there is a file "slow" next to it.
+// slowPrograms are scripts that stand in for PostgreSQL's programs, but never finish their work,
+// except for initdb if there is no file named slow next to it.
 var slowPrograms = map[string]string{
 	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
 	: >"$data/PG_VERSION"

@@ -144,7 +144,7 @@ func TestForgottenWhileAsking(t *testing.T) {
 	})
 }
 
-// expectWhile runs happens during a lookup, whose caller still gets the old answer.
+// expectWhile calls the function happens during a lookup, whose caller still gets the old answer.
 func (c *cached) expectWhile(happens func()) {
 	done := make(chan struct{})
 	go func() {

@@ -203,8 +203,8 @@ func busyClub(t *testing.T) *club {
 	return c
 }
 
-// TestPagesInABrowser: no page scrolls sideways at any size or reports a problem, and all pages
-// follow the accessibility rules.
+// TestPagesInABrowser: in four window sizes and both color schemes, no page scrolls sideways or
+// reports a problem, and all pages follow the accessibility rules. A screen is always dark.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	c, b := busyClub(t), newBrowser(t)
@@ -284,8 +284,9 @@ func TestLivePage(t *testing.T) {
 		document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
-// TestManyTabs: more tabs than a browser has connections per host can show a board. Hidden tabs,
-// except screens, do not follow it, and catch up when they are shown again.
+// TestManyTabs: ten tabs and a screen can show a board at the same time, although a browser opens
+// at most six connections to a host. Hidden tabs, except for the screen, do not follow the board.
+// They catch up when they are shown again.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c, screen := newClub(t), newBrowser(t)
@@ -337,7 +338,8 @@ func TestTwoInstances(t *testing.T) {
 	b.quiet()
 }
 
-// notify notifies a board of any instance's changes, from its return until the test ends.
+// notify returns a notifier, which tells a board about the changes of all instances until the test
+// ends.
 func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifier {
 	t.Helper()
 	began := make(chan struct{}, 1)
@@ -354,8 +356,8 @@ func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifi
 	return n
 }
 
-// TestWithoutJavaScript: without JavaScript, the pages show all their content, and their links
-// work.
+// TestWithoutJavaScript: without JavaScript, the ranking shows its content, including the hidden
+// details, and the links to a player and on to the player's matches work.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -371,7 +373,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	b.quiet()
 }
 
-// TestKeyboard: everything can be reached with the keyboard, and the focus is visible.
+// TestKeyboard: all links and details of the ranking page can be reached with the keyboard, and the
+// focus is visible.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -391,7 +394,7 @@ func TestKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestPictures writes the pictures of the README and of docs/web.md.
+// TestPictures writes the pictures of the README and of docs/web.md if the flag update is set.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	if !*update {

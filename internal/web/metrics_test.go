@@ -24,7 +24,8 @@ import (
 	"elobot/internal/web"
 )
 
-// distinctStats returns stats with a distinct value in each field, and these values by field name.
+// distinctStats returns stats with a distinct value in each numeric field, and these values by
+// field name.
 func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
 	t.Helper()
 	var s outbox.Stats
@@ -164,8 +165,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestDocumented: the documentation explains every metric and every field of the JSON, and no
-// others.
+// TestDocumented: the documentation explains every metric of the bot and every field of the JSON,
+// and no others.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/metrics.md")

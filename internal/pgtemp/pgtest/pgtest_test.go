@@ -107,8 +107,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseIsAFailure: without a server, a test fails with the reason. It runs in another
-// process.
+// TestNoDatabaseIsAFailure: without a server, a test fails with the reason. That test runs in
+// another process.
 func TestNoDatabaseIsAFailure(t *testing.T) {
 	t.Parallel()
 	for sentence, environment := range map[string][]string{

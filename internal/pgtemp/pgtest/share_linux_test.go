@@ -124,8 +124,8 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	}
 }
 
-// TestOneServerPerRun: a server that has a user outlives the run, and the process that started its
-// owner.
+// TestOneServerPerRun: the test processes of a run share a server. The server outlives the run
+// while one of these processes lives, and then ends.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "programs")
