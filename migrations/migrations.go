@@ -3,7 +3,7 @@
 // Each file is one transaction. It is sent to the server as a single query and must not contain
 // BEGIN, COMMIT or anything that cannot run in a transaction. A file that has been released must
 // not be edited. The numbers start at 200. A database with a lower version is from before the first
-// release, and is refused.
+// release, and the bot refuses it.
 package migrations
 
 import "embed"

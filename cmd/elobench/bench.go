@@ -30,16 +30,16 @@ type bench struct {
 	results   io.Writer // in Go's benchmark format
 	progress  *log.Logger
 	server    *pgtemp.Server
-	folder    string // removed at the end
+	folder    string // removed by close
 	databases int    // number of databases created
 }
 
 // sizes holds the sizes of all measurements. The comments name the scenarios that use them.
 type sizes struct {
 	groups, people int   // groups, and people in each group
-	known, costed  int   // cost: results before and during the counting
-	waiting        int   // throughput: results that wait at the beginning
-	rate, seconds  int   // latency: results per second; latency and web: duration
+	known, costed  int   // cost and growth: results before and during the counting
+	waiting        int   // throughput: results that arrive all at once
+	rate, seconds  int   // latency: results per second; latency and web: duration in seconds
 	contended      int   // contention: results of one group
 	grown          []int // growth: matches in each database
 	viewed         []int // views and web: matches in each ladder
@@ -61,9 +61,9 @@ var (
 	}
 )
 
-// start builds the bot unless a program is given, and starts a server with PostgreSQL's default
-// settings and extra. It reports the conditions of the measurements. Without extra settings, it
-// fails if results would not be durable.
+// start builds the bot unless a program is given, and starts a PostgreSQL server. The settings of
+// the server are the defaults, what counting needs, and extra. It reports the conditions of the
+// measurements. Without extra settings, it fails if results would not be durable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err
@@ -189,7 +189,7 @@ type database struct {
 	name, url string
 }
 
-// database creates an empty database. drop must be called at the end.
+// database creates an empty database. The caller must call drop when the measurement is over.
 func (b *bench) database(ctx context.Context) (db database, drop func(), err error) {
 	b.databases++
 	db.name = fmt.Sprintf("elobench_%d", b.databases)

@@ -21,8 +21,8 @@ import (
 const (
 	// contenders is the number of players in the group. Every result affects half of them.
 	contenders = 4
-	// concurrentDeliveries is the number of results being delivered at the same time, across all
-	// instances.
+	// concurrentDeliveries is the maximum number of results being delivered at the same time,
+	// across all instances.
 	concurrentDeliveries = 12
 	// conflictLogLine is the part of a log line by which a conflict is recognized.
 	conflictLogLine = `msg="conflict with another transaction"`
@@ -131,8 +131,8 @@ type fleet struct {
 }
 
 // deliver first delivers the updates of before one at a time, so that the bot knows all players,
-// and each instance has handled one update. Then it delivers updates concurrently and returns how
-// long that took.
+// and each instance has handled at least one update. Then it delivers updates concurrently and
+// returns how long that took.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)

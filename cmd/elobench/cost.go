@@ -34,8 +34,8 @@ func measureCost(ctx context.Context, b *bench) error {
 	})
 }
 
-// withoutNoise runs do while the server writes no full-page images, which depend on the time of
-// checkpoints, and while autovacuum is off, which depends on the clock.
+// withoutNoise runs do while the server neither writes full-page images nor runs autovacuum. The
+// images depend on when checkpoints happen, and autovacuum depends on the clock.
 func (b *bench) withoutNoise(ctx context.Context, do func() error) error {
 	if err := b.exec(ctx, "ALTER SYSTEM SET full_page_writes = off",
 		"ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()"); err != nil {
@@ -44,8 +44,8 @@ func (b *bench) withoutNoise(ctx context.Context, do func() error) error {
 	return errors.Join(do(), b.exec(context.WithoutCancel(ctx), "ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()"))
 }
 
-// costOf measures the cost of a result of the bot, after enough results that the bot knows all
-// people.
+// costOf measures what it costs the bot to handle a result, after enough results that the bot knows
+// all people.
 func (b *bench) costOf(ctx context.Context, name string, w *workload, db database) error {
 	w.play(b.sizes.known)
 	answer := func(n int, databaseURL string, known int) (used []metric, err error) {
@@ -143,13 +143,13 @@ func recordPlain(ctx context.Context, databaseURL string, first, n int) error {
 // counters holds what PostgreSQL has counted in a database so far.
 type counters struct {
 	blocks, inserted, updated, deleted float64
-	statements                         float64 // since the previous counters
+	statements                         float64 // since the previous reading of the counters
 	size                               float64 // bytes on disk
 	lsn                                string  // where the next WAL record will be
 }
 
 // counted runs record, which records n results, and returns the cost per result. record must not
-// leave sessions open in the database. The costs of each statement are printed as progress.
+// leave sessions open in the database. It prints the cost of each statement as progress.
 func (b *bench) counted(ctx context.Context, db database, n int, record func() error) (metrics []metric, err error) {
 	if err := db.settle(ctx); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (b *bench) counted(ctx context.Context, db database, n int, record func() e
 }
 
 // readCounters reads the counters, and resets those of the statements. First it waits until no
-// session uses the database, because a session reports its counts when it ends.
+// session uses the database, because a session may report its last counts only when it ends.
 func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
@@ -248,7 +248,7 @@ func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commi
 	return bytes, commits, nil
 }
 
-// statement is the cost of a statement per result.
+// statement holds what an SQL statement costs per result. WAL is in bytes.
 type statement struct {
 	Calls, Rows, Blocks, WAL, Micros float64
 	Query                            string
@@ -309,7 +309,7 @@ func countTrips(ctx context.Context, databaseURL string) (*tripCounter, error) {
 	return t, nil
 }
 
-// forward forwards a connection until either side closes it; then it closes the other side.
+// forward forwards a connection until either side closes it, and then closes the other side.
 func (t *tripCounter) forward(client net.Conn, address string) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", address)

@@ -21,17 +21,17 @@ const (
 	historyAge = 8 * 24 * time.Hour
 	// historyK is the K-factor of every match.
 	historyK = 32
-	// busyShare is the share of a group's matches in which its first member plays.
+	// busyShare is about the share of a group's matches in which its first member plays.
 	busyShare = 0.05
 	// historyChunk is how many matches are inserted in one transaction.
 	historyChunk = 50_000
 )
 
 // history generates the matches of a workload's groups before the measurement, as the bot would
-// have recorded them. The groups take turns. In each
-// group the first member plays a fixed share of the matches, the last one has joined but never
-// played, and the others play equally often. The code depends on this release's schema. Apart from
-// the times, the history is deterministic.
+// have recorded them. The groups take turns. In each group the first member plays about busyShare
+// of the matches, the last one has joined but never played, and the others play about equally
+// often. The code depends on this release's schema. Apart from the times, the history is
+// deterministic.
 //
 // Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group
 // by group. Message ids start at a billion, outside the simulator's range.
@@ -205,8 +205,8 @@ func (h *history) members() []*rows {
 	return []*rows{chats, groups, ladders, seasons, players, sightings, standings}
 }
 
-// season returns the id of the season in which a group played its match with that number. The first
-// seasons have the ids of their groups.
+// season returns the id of the season in which a group played its match with the given number. The
+// first seasons have the ids of their groups.
 func (h *history) season(group, number int) int {
 	ofGroup := max(1, h.matches/len(h.groups))
 	return group + 1 + len(h.groups)*min(h.seasons-1, max(0, number-1)*h.seasons/ofGroup)

@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// processorsOf returns the processor time of the bot and the database per result while do handles n
-// results. It omits a time that cannot be read before do runs, as on systems other than Linux and
-// for a database in a container.
+// processorsOf returns how much processor time per result the bot and the database use while do
+// handles n results. It omits a time that cannot be read before do runs, as on systems other than
+// Linux and for a database in a container.
 func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []metric, err error) {
 	botBefore, botErr := processorTime(bot.cmd.Process.Pid)
 	databaseBefore, databaseErr := processorTime(b.server.PID())

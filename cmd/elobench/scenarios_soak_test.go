@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestScenarios: all scenarios work, with tiny sizes, whatever the speed of the bot.
+// TestScenarios: with tiny sizes, all scenarios run and report their metrics, whatever the speed of
+// the bot. Measuring fails without fsync, and if a stored rating is wrong.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var results, progress bytes.Buffer

@@ -24,8 +24,8 @@ func measureThroughput(ctx context.Context, b *bench) error {
 }
 
 // measureWaiting measures the time until all results are recorded, and until the bot has answered
-// them. The time starts when a polling bot first asks for updates, and for a bot with a webhook
-// with the first result.
+// them. With polling, the time starts when the bot first asks for updates. With a webhook, it
+// starts when the first result is reported.
 func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher, w *workload, db database) error {
 	n, polls := b.sizes.waiting, name == "Throughput/polling"
 	if polls {

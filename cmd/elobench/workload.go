@@ -83,7 +83,7 @@ func (w *workload) play(n int) {
 }
 
 const (
-	// silenceTimeout limits the time between two messages of the bot.
+	// silenceTimeout limits the time without any message in the groups.
 	silenceTimeout = time.Minute
 	// progressEvery is the interval between progress messages of a long measurement.
 	progressEvery = 2 * time.Second
@@ -118,8 +118,8 @@ func (w *workload) add(m botsim.Message) {
 	}
 }
 
-// awaitAnswers waits until the bot has answered n results since the beginning, and returns the time
-// of the last answer.
+// awaitAnswers waits until w counts n answered results in all, and returns the time of the last
+// answer.
 func (w *workload) awaitAnswers(ctx context.Context, b *bench, n int) (time.Time, error) {
 	err := w.await(ctx, b, "results answered", n, func(m botsim.Message) int {
 		w.add(m)

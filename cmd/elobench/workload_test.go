@@ -8,8 +8,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestWorkload: results are numbered per group in the order of their reports, and each is answered
-// once, by a message that names or counts it.
+// TestWorkload: results are numbered per group in the order of their reports. Each counts as
+// answered with the first message of the bot that names or counts it.
 func TestWorkload(t *testing.T) {
 	t.Parallel()
 	w, err := newWorkload(2, 3)

@@ -19,7 +19,7 @@ type adoptCommand struct {
 	app.DatabaseConfig
 }
 
-// Run makes the database belong to the bot of the configured token.
+// Run makes the database belong to the bot whose token is configured.
 func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}

@@ -19,7 +19,7 @@ type databaseCommand struct {
 }
 
 // Run runs a program on the bot's own database. It sets PGHOST and the other environment variables
-// from which PostgreSQL's programs take the address.
+// from which PostgreSQL's programs take their connection parameters.
 func (d *databaseCommand) Run(ctx context.Context) error {
 	return d.WithOwn(ctx, func(address, dir string) error {
 		u, err := url.Parse(address)
@@ -42,10 +42,12 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 }
 
 // runInCharge runs a program and lets it decide what a signal means. Ctrl-C reaches the program
-// directly, and this process passes SIGTERM on. In both cases, it waits for the program to end.
+// directly, and this process passes SIGTERM on. In both cases, this process waits for the program
+// to end.
 func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	// Nothing reads interrupts. signal.Ignore would not do, because the program would inherit it.
+	// Nothing reads interrupts. signal.Ignore would not work, because the program would inherit the
+	// ignored signal.
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	signal.Notify(terminations, syscall.SIGTERM)

@@ -27,7 +27,7 @@ import (
 
 const (
 	shownError    = 100              // maximum length of an error in a list, in characters
-	handleTimeout = 10 * time.Second // for each attempt to handle an update
+	handleTimeout = 10 * time.Second // limits each attempt to handle an update
 	noDeadLetters = "There are no dead letters."
 )
 
@@ -41,7 +41,7 @@ type deadCommand struct {
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
 
 // withDeadLetters calls do with the dead letters of the database. It returns errDeadStopped if the
-// command was interrupted.
+// command was interrupted before it was done.
 func withDeadLetters(
 	ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error,
 ) (err error) {
@@ -123,8 +123,8 @@ type selection struct {
 	ids []postgres.DeadLetterID // ascending, which is oldest first; empty for all
 }
 
-// Validate is called by kong. It parses the numbers, and refuses them together with the options
-// that narrow down all.
+// Validate is called by kong. It parses the numbers. It returns an error if the options that narrow
+// down the word all are combined with numbers.
 func (c *selection) Validate() error {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil
@@ -157,7 +157,8 @@ func (m *moment) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// momentOf parses a point in time in the zone of now. A time of day means its last occurrence.
+// momentOf parses a point in time. Unless text includes a zone, the time is in the zone of now. A
+// time of day alone means its most recent occurrence.
 func momentOf(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
@@ -176,8 +177,8 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and the dead letters among them that exist. If all are selected
-// and there are none, it tells the operator.
+// find returns the selected ids, and the dead letters with these ids that exist. If the selection
+// is the word all, narrowed down or not, and no dead letter matches, it tells the operator.
 func (c *selection) find(
 	ctx context.Context, dead *pgintake.DeadLetters,
 ) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
@@ -247,7 +248,7 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 			}
 			defer client.Close()
 			handle = func(ctx context.Context, u intake.Update) error {
-				read, _ := bot.ReadUpdate(u.Raw) // Handle reports what cannot be read
+				read, _ := bot.ReadUpdate(u.Raw) // Handle returns an error for an update that cannot be read
 				u.Content, u.SentAt = read.Content, client.Now()
 				return router.Handle(ctx, u)
 			}
@@ -256,8 +257,9 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 	})
 }
 
-// each calls do for each dead letter, even after one has failed, and prints each error at once. If
-// there is only one dead letter, or the command was interrupted, it returns the error instead.
+// each calls do for each dead letter, even after one has failed. It prints each error immediately,
+// and finally returns an error that says how many failed. If there is only one dead letter, or the
+// command was interrupted, it returns the error of do instead.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {

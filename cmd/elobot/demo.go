@@ -18,7 +18,7 @@ const (
 	answerTimeout = 15 * time.Second
 	// awaitInterval is how often the demo checks the condition that it waits for.
 	awaitInterval = 20 * time.Millisecond
-	// shownAtFirst is how many lines of the scene are shown before the user can type.
+	// shownAtFirst is the maximum number of lines of the scene shown before the user can type.
 	shownAtFirst = 24
 	// longestMessage is Telegram's limit for a message, in UTF-16 code units.
 	longestMessage = 4096

@@ -19,7 +19,7 @@ import (
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
-// message waits until the bot has answered the previous one, so the output is in order whether the
+// message waits until the bot is done with the previous one, so the output is in order whether the
 // lines are typed or arrive all at once.
 func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if err := g.openWebBoard(ctx); err != nil {
@@ -123,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the bot's message that a reply without an addressee goes to. If text is no
-// command, it is the last open question, if there is one. Otherwise it is the bot's last message.
+// repliable returns the bot's message that a reply without an addressee goes to. Unless text is a
+// command, that is the last open prompt, if there is one. Otherwise it is the bot's last message.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {

@@ -14,7 +14,7 @@ const (
 
 // demoClock is the clock of the simulated Telegram. The zero value shows the real time.
 type demoClock struct {
-	ahead  time.Duration // how far the clock is ahead of the real time
+	ahead  time.Duration // how far the end of the scene is ahead of the real time
 	behind atomic.Int64  // nanoseconds left until the end of the scene
 }
 
@@ -23,8 +23,8 @@ func (c *demoClock) now() time.Time { return c.end().Add(-time.Duration(c.behind
 // end returns the time that the clock would show if the scene ended now.
 func (c *demoClock) end() time.Time { return time.Now().Add(c.ahead) }
 
-// begin sets the clock to the evening daysAgo days ago, or for 0 to one pause before the end of the
-// scene.
+// begin sets the clock to the evening of the day that is daysAgo days before the end of the scene.
+// If daysAgo is 0, it sets the clock to one pause before the end of the scene.
 func (c *demoClock) begin(daysAgo int) {
 	behind := pause
 	if end := c.end(); daysAgo > 0 {

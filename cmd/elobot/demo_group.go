@@ -35,13 +35,13 @@ type demoGroup struct {
 	leave    func()
 	members  []botsim.User            // of the scene
 	last     map[int64]botsim.Message // each person's last message, by Telegram id
-	user     string                   // the member as whom the user writes
+	user     string                   // the name under which the user writes
 	rest     string                   // the part of the scene not shown yet
 	atEnd    heard                    // the state of heard once rest is shown
 
 	seen     int           // number of messages and edits taken from messages
-	answers  int           // number of messages and edits by the bot, except its board
-	heard                  // what has been shown so far
+	answers  int           // number of messages and edits by the bot, except its board and service messages
+	heard                  // of the messages shown so far
 	pool     *pgxpool.Pool // connections to the bot's database
 	outbox   *pgoutbox.Store
 	links    web.Links
@@ -56,7 +56,7 @@ type demoGroup struct {
 // heard holds the bot's messages that members can reply to, or whose buttons they can press.
 type heard struct {
 	lastOfBot   botsim.Message
-	withButtons []botsim.Message // the bot's messages with buttons, in the order shown
+	withButtons []botsim.Message // the bot's messages with buttons, in the order last shown
 }
 
 func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demoGroup {
@@ -232,7 +232,8 @@ func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 	}
 }
 
-// say sends a message to the group. It replies to another message, unless that is the zero Message.
+// say sends a message to the group. The message replies to the message to, unless to is the zero
+// Message.
 func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
 	g.last[from.ID] = g.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }

@@ -88,7 +88,7 @@ func cutPerson(text string) (who, rest string, ok bool) {
 
 func parseDeed(text string) input {
 	if digits.MatchString(text) {
-		n, _ := strconv.Atoi(text) // a number too large becomes the largest int
+		n, _ := strconv.Atoi(text) // a number that is too large becomes the largest int
 		return input{verb: verbPress, button: n}
 	}
 	answer, ok := cutWord(text, "reply")
@@ -106,7 +106,7 @@ func parseDeed(text string) input {
 	return input{verb: verbReply, to: botName, text: answer}
 }
 
-// cutWord cuts the first word off a text, and reports whether it is word.
+// cutWord cuts the first word off a text, and reports whether that is word, ignoring case.
 func cutWord(text, word string) (rest string, ok bool) {
 	end := strings.IndexFunc(text+" ", unicode.IsSpace)
 	return strings.TrimSpace(text[end:]), strings.EqualFold(text[:end], word)

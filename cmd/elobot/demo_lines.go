@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads a line of input. If the input is a terminal, it shows the prompt first. pasted
-// is set if the line was pasted, in which case the message continues on the next line. At the end
-// of the input, it returns io.EOF.
+// lineReader reads a line of input. If the user types on a terminal, it shows the prompt first.
+// pasted reports whether the line was pasted. If so, the message continues on the next line. At the
+// end of the input, err is io.EOF.
 type lineReader func(prompt string) (line string, pasted bool, err error)
 
 // linesOf returns a reader of a file's lines.
@@ -72,7 +72,8 @@ func typedLines(in *os.File, t *term.Terminal) lineReader {
 	}
 }
 
-// typedLine reads a line from a terminal. It returns io.EOF if the user interrupts it.
+// typedLine reads a line from a terminal. It returns io.EOF if the user presses Ctrl-C, or Ctrl-D
+// on an empty line.
 func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err error) {
 	t.SetPrompt(prompt)
 	line, err = t.ReadLine()
@@ -82,7 +83,8 @@ func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err e
 	return line, false, err
 }
 
-// readMessage reads a message. A line that was pasted or ends in a backslash continues it.
+// readMessage reads a message. After a line that was pasted or ends in a backslash, the message
+// continues on the next line.
 func readMessage(next lineReader, prompt string) (string, error) {
 	var lines []string
 	for {

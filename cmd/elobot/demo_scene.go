@@ -18,19 +18,19 @@ type day struct {
 	lines []line
 }
 
-// line is a message that a person sends to the group. With replyTo it replies to that person's last
-// message. With press, the person instead presses the button with this label below the last message
-// that has buttons.
+// line is a message that a person sends to the group. With replyTo, the message replies to the last
+// message of the person with that name. With press, the person instead presses the button with this
+// label below the last message that has buttons.
 type line struct {
 	from, text, replyTo, press string
 	pins                       bool // the bot pins a message in response
 	later                      bool // sent after a pause
 }
 
-// scene is the conversation that the demo plays: the first day of a group, and the four weeks after
-// it. It must look the same on any day, except for its dates. For this reason there is no match
-// around the day a week ago, with which the ranking compares places. Only one match is an upset, so
-// it is the upset of its month whenever the demo runs.
+// scene is the conversation that the demo plays: the first day of a group, and the four weeks that
+// follow. Except for the dates, the scene must look the same on any day. For this reason there is
+// no match around the day a week ago, with which the ranking compares places. Only one match is an
+// upset, so it is the upset of its month whenever the demo runs.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

@@ -93,7 +93,8 @@ func realMain(args []string) int {
 	return report(err)
 }
 
-// secretLike matches what may be a token, or an address with a password. No time of day matches.
+// secretLike matches what may be a token, or an address with a password. A time of day such as
+// 14:00 does not match.
 var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]{3,}|\w+://\S*@\S*`)
 
 // addressLike matches arguments that may contain an address with a password, even one that is split

@@ -39,7 +39,7 @@ const (
 // transcript prints a chat for people to read.
 type transcript struct {
 	out   io.Writer
-	width func() int // in columns; 0 for any width
+	width func() int // in columns; 0 if unlimited
 	color bool
 	typed bool // the user types on the terminal, which has already shown the typed lines
 }
@@ -68,8 +68,8 @@ func (t *transcript) remark(format string, args ...any) {
 	t.aside(t.apart()+format, args...)
 }
 
-// apart returns the line break that sets a remark apart from the output before it, or "" if the
-// line before it was typed.
+// apart returns the line break that sets a remark apart from the output before it. It returns "" if
+// the user types on the terminal, because the remark then directly follows the typed line.
 func (t *transcript) apart() string {
 	if t.typed {
 		return ""
@@ -209,7 +209,7 @@ var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 
 var tag = regexp.MustCompile(`</?(?:b|i|s|code)>`)
 
-// tagStyles maps each tag to the style that begins there.
+// tagStyles maps each tag to the style of the text after it. Each end tag ends all styles.
 var tagStyles = map[string]string{
 	"<b>": bold, "<i>": faint + italic, "<s>": faint + struck, "<code>": cyan,
 	"</b>": plainStyle, "</i>": plainStyle, "</s>": plainStyle, "</code>": plainStyle,

@@ -32,7 +32,7 @@ type verifyCommand struct {
 	Repair bool  `help:"After listing the differences, overwrite the stored ratings with the replayed ones."`
 }
 
-// The errors of a verification that was stopped or found differences, which it has already printed.
+// The errors of a verification that has found and printed differences, or was stopped.
 var (
 	errRepairable = errors.New("differences found: " +
 		"run again with --repair to correct everything that can be calculated from the matches")
@@ -81,8 +81,8 @@ type season struct {
 	label string
 }
 
-// verify prints the differences. It returns their number, and the seasons with differences that can
-// be repaired.
+// verify prints up to shownFindings differences per group, and a summary. It returns how many
+// differences there are, and the seasons in which some can be repaired.
 func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int, []season, error) {
 	var differences int
 	var seasons []season
@@ -180,7 +180,8 @@ func describe(f ranking.Finding) string {
 	return where + ": " + strings.NewReplacer("{stored}", f.Stored, "{want}", f.Want).Replace(problems[f.Problem])
 }
 
-// problems maps each problem to its description, in which {stored} and {want} stand for the values.
+// problems maps each problem to its description, in which {stored} and {want} stand for the stored
+// value and the expected one.
 var problems = map[ranking.Problem]string{
 	ranking.MissingNumber: "no match has this number, although it was assigned",
 	ranking.NumberNotAssigned: "the group's counter has not reached this number yet; " +

@@ -29,14 +29,14 @@ type bots struct {
 	*campaign
 	binary  string
 	door    *httptest.Server // the address of the webhook
-	turn    atomic.Uint64    // of the instances behind it
+	turn    atomic.Uint64    // counts deliveries, so that the instances take turns
 	lives   atomic.Int64
 	all     []*instance
-	webhook atomic.Bool // for the next processes
+	webhook atomic.Bool // the next processes use the webhook
 	closing atomic.Bool
 }
 
-// instance is a bot that, as by a service manager, is started again whenever it ends.
+// instance is a bot that is started again whenever it ends, as by a service manager.
 type instance struct {
 	*bots
 	guard *pgtemp.Watcher // ends the process if this one is killed
@@ -216,7 +216,8 @@ func (p *life) kill() {
 	p.killed = append(p.killed, killed)
 }
 
-// stop stops the process with SIGTERM, and returns how long that took.
+// stop stops the process with SIGTERM, and returns how long that took. It kills a process that
+// takes much too long.
 func (p *life) stop() time.Duration {
 	p.wanted.Store(true)
 	begun := time.Now()

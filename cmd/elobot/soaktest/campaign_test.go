@@ -36,7 +36,8 @@ const (
 	shownViolations = 10
 )
 
-// deck is the faults of a campaign, and whom they strike.
+// deck describes a campaign: its faults, its pace, and the bots and the database that the faults
+// strike.
 type deck struct {
 	name     string
 	faults   func(*campaign) []fault
@@ -48,9 +49,8 @@ type deck struct {
 	settings []string // further settings of the bots
 }
 
-// TestCampaign: results are reported in thirty chats while faults strike at random. Every result is
-// recorded once or refused, in order, with the right ratings, and answered twice only if that was
-// counted as possible.
+// TestCampaign: results are reported and undone in thirty chats while faults strike at random, and
+// the bot keeps every guarantee that package judge lists.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "elobot")
@@ -78,7 +78,7 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// campaign is the bots, their environment, and everything done to them.
+// campaign holds the bots, their environment, and a record of everything done to them.
 type campaign struct {
 	deck
 	t        *testing.T
@@ -179,7 +179,7 @@ func (c *campaign) showProgress(ctx context.Context) {
 
 // awaitSilence waits until every update is confirmed and every answer sent. The deadline is
 // extended by delays that the bot itself has scheduled, and by the time needed for sending after
-// them.
+// them. Missing the deadline is a violation.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	ctx := c.t.Context()

@@ -40,7 +40,7 @@ func watchTraffic(sim *botsim.Server) *traffic {
 	return t
 }
 
-// settle waits until no request is open.
+// settle waits until no send request is open.
 func (t *traffic) settle(ctx context.Context) {
 	for t.open.Load() > 0 && ctx.Err() == nil {
 		wait(ctx, time.Millisecond)
@@ -63,7 +63,7 @@ func (c *campaign) conclude() {
 		}
 	}
 	c.bots.verify()
-	// A crash of PostgreSQL may make it forget the pace.
+	// A crash may make PostgreSQL forget what the bot has sent lately.
 	crashed := slices.ContainsFunc(c.faultsSoFar, func(f judge.Fault) bool { return f.Crash })
 	if n := c.beyondLimits(); n > 0 && !crashed {
 		c.violated("%d messages were sent beyond Telegram's limits", n)
@@ -79,7 +79,7 @@ func (c *campaign) conclude() {
 	c.showViolations(verdict.Violations)
 }
 
-// showViolations prints the first violations of each rule, with their number.
+// showViolations prints the first violations of each rule, and how many there are.
 func (c *campaign) showViolations(all []judge.Violation) {
 	c.t.Helper()
 	counted := map[judge.Rule]int{}
@@ -94,7 +94,7 @@ func (c *campaign) showViolations(all []judge.Violation) {
 	}
 }
 
-// table formats the numbers of the campaign as a table.
+// table formats the figures of the campaign as a table.
 func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	var b strings.Builder
 	row := func(name string, value any) { fmt.Fprintf(&b, "  %-45s %8v\n", name, value) }
@@ -137,7 +137,8 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	return b.String()
 }
 
-// beyondLimits returns the number of requests that hit the limits of the simulated Telegram.
+// beyondLimits returns how many requests to send a message hit the limits of the simulated Telegram
+// since the campaign began.
 func (c *campaign) beyondLimits() int {
 	n := 0
 	for _, call := range c.sim.CallsOf("sendMessage") {

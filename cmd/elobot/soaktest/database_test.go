@@ -59,7 +59,7 @@ func startDatabase(t *testing.T, standby bool) *database {
 }
 
 // createDatabase creates the bot's role and database, and opens the database for the campaign. With
-// a standby, the bot also has a host that is silent.
+// a standby, the bot's URL lists both servers after a host that never answers.
 func (d *database) createDatabase(t *testing.T) {
 	t.Helper()
 	super := dbtest.Open(t, d.server.URL())
@@ -127,8 +127,9 @@ func (d *database) failStatements(
 	return err
 }
 
-// alter alters the bot's database or role for some time. It ends the bot's sessions, which would
-// not notice. Those that begin meanwhile keep what they have begun with.
+// alter alters the bot's database or role for some time. It ends the bot's sessions, because open
+// sessions do not notice the change. Sessions that begin meanwhile keep the settings with which
+// they began.
 func (d *database) alter(ctx context.Context, lasting time.Duration, how, back string) error {
 	_, err := d.admin.Exec(ctx, "ALTER "+how)
 	if err == nil {
@@ -138,7 +139,7 @@ func (d *database) alter(ctx context.Context, lasting time.Duration, how, back s
 		wait(ctx, lasting)
 	}
 	for over := context.WithoutCancel(ctx); ; wait(over, 100*time.Millisecond) {
-		// Retry, because it must not stay like this.
+		// Retry, because the change must not outlast the fault.
 		if _, failed := d.admin.Exec(over, "ALTER "+back); failed == nil {
 			return err
 		}
@@ -161,7 +162,7 @@ func (d *database) hold(ctx context.Context, lasting time.Duration, sql string) 
 	return nil
 }
 
-// promote makes the standby the server.
+// promote promotes the standby, and makes it d.server.
 func (d *database) promote(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, d.standby.URL())
 	if err != nil {
@@ -173,7 +174,7 @@ func (d *database) promote(ctx context.Context) error {
 }
 
 // signal is a script that sends the signal $1 to the server with the process id $2 and to its
-// sessions. The server is first, so that it starts none meanwhile.
+// sessions. The server comes first, so that it starts no sessions meanwhile.
 const signal = `kill -"$1" "$2"; pkill -"$1" -P "$2"`
 
 // freeze suspends all processes of the server until the returned function is called.

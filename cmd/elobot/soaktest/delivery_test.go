@@ -14,7 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// watch calls the hooks of the processes, except for deliveries to the webhook.
+// watch calls the hooks of the processes, except for received and confirmed deliveries by webhook.
+// It cuts off the next poll of a process that has ended.
 func (b *bots) watch() {
 	b.sim.OnCall(func(call botsim.Call) {
 		if call.Method != "getUpdates" || call.Params["offset"] == "" {

@@ -4,12 +4,12 @@
 //
 // The decks are:
 //   - all: processes are killed and stopped, the database fails in many ways, and Telegram is slow,
-//     unreachable or answers nonsense;
+//     is unreachable, or answers with nonsense;
 //   - kills: a bot that polls is killed at the moments at which most is at stake;
 //   - fleet: three bots with a webhook are killed at these moments;
 //   - stops: a bot is stopped while Telegram is slow and all groups get answers;
-//   - outages: PostgreSQL crashes, and is away for some seconds;
-//   - refusals: Telegram or PostgreSQL refuses everything for a while;
+//   - outages: PostgreSQL crashes, and is unavailable for up to ten seconds;
+//   - refusals: Telegram refuses requests, or PostgreSQL refuses sessions, for a while;
 //   - failover, frozen: the primary crashes or freezes, and its standby is promoted.
 //
 // A campaign prints its seed, each fault, and finally a table of the results:
@@ -21,5 +21,6 @@
 // A seed repeats the order and the durations of the faults, but not the exact points of the bot's
 // work at which they strike.
 //
-// It needs the PostgreSQL programs on this machine, because it stops and suspends their processes.
+// A campaign needs the PostgreSQL programs on this machine, because it stops and suspends their
+// processes.
 package soaktest

@@ -37,7 +37,7 @@ func tables() []string {
 	}
 }
 
-// allFaults returns all kinds of faults that a single server has.
+// allFaults returns all kinds of faults that need no standby.
 func (c *campaign) allFaults() []fault {
 	all := slices.Concat(c.kills(), c.slowStops(), c.outages(), c.refusals(), c.faultsOfTelegram(), []fault{
 		{name: "SIGTERM of the bot", of: judge.Bot, strike: c.stopBot},
@@ -61,7 +61,8 @@ func (c *campaign) outages() []fault {
 	return []fault{{name: "crash of PostgreSQL", of: judge.Database, crash: true, strike: c.crashDatabase}}
 }
 
-// refusals returns faults of Telegram and the database that refuse everything, and pass.
+// refusals returns faults in which Telegram refuses requests, or the database refuses sessions, for
+// a while.
 func (c *campaign) refusals() []fault {
 	refused := func(name string, status int, description, method string) fault {
 		strike := func(ctx context.Context, random *rand.Rand) error {
@@ -93,13 +94,14 @@ func (c *campaign) frozenPrimary() []fault {
 	return c.failover("freeze of the primary", func(context.Context) error {
 		resume, err := c.database.freeze()
 		if err == nil {
-			c.t.Cleanup(func() { dbtest.Must(c.t, resume()) }) // so that it can be stopped
+			c.t.Cleanup(func() { dbtest.Must(c.t, resume()) }) // so that the server can be stopped
 		}
 		return err
 	})
 }
 
-// failover returns the end of the primary, unless there is no standby to replace it any more.
+// failover returns a fault that ends the primary and then promotes the standby. If no standby is
+// left, it returns none.
 func (c *campaign) failover(name string, end func(context.Context) error) []fault {
 	if c.database.standby == nil {
 		return nil
@@ -126,7 +128,7 @@ func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// useWebhook makes all bots end, and the next ones have a webhook.
+// useWebhook stops all bots. The processes that replace them have a webhook.
 func (c *campaign) useWebhook(context.Context, *rand.Rand) error {
 	c.bots.webhook.Store(true)
 	for _, i := range c.bots.all {
@@ -147,7 +149,7 @@ func (c *campaign) stopBot(_ context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// stopWhileSlow stops the bot while it answers results of all groups and Telegram is slow, but
+// stopWhileSlow stops a bot while it answers results of all groups. Telegram is slow, but responds
 // within the timeout of a clean stop.
 func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	delay := oneOf(random, 200*time.Millisecond, 2*time.Second, 4*time.Second)
@@ -176,8 +178,8 @@ func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error 
 	return resume()
 }
 
-// crashDatabase crashes PostgreSQL and starts it again. Meanwhile the bot logs little, and it
-// refuses deliveries with 503.
+// crashDatabase crashes PostgreSQL and starts it again. If there is no other fault, it checks that
+// meanwhile a bot logs little and deliveries are refused with 503.
 func (c *campaign) crashDatabase(ctx context.Context, random *rand.Rand) error {
 	away := between(random, shortestFreeze, longestOutage)
 	c.say("PostgreSQL crashes, and is away for %.1f s", away.Seconds())

@@ -18,11 +18,12 @@ const momentLimit = 3 * time.Second
 // hooks are called at moments in the life of a process. Each may be nil.
 type hooks struct {
 	received   func() // updates were delivered
-	confirming func() // it is about to confirm updates
+	confirming func() // the process is about to confirm updates
 	sent       func() // a request has taken effect, but its response has not arrived
 }
 
-// kills returns kills of the bot at the moments at which most can get lost or come twice.
+// kills returns kills of a bot at any time, and at the moments at which most can get lost or arrive
+// twice.
 func (c *campaign) kills() []fault {
 	killed := func(when string, aim func(random *rand.Rand, kill func()) hooks) fault {
 		strike := func(ctx context.Context, random *rand.Rand) error {

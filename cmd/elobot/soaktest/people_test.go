@@ -27,7 +27,7 @@ type people struct {
 	*campaign
 	groups []*group
 
-	mu       sync.Mutex // held while a command is sent, so that none is counted before
+	mu       sync.Mutex // held while a command is sent and recorded
 	random   *rand.Rand
 	commands []judge.Command
 }
@@ -36,7 +36,7 @@ type people struct {
 type group struct {
 	*botsim.Chat
 	members []botsim.User
-	skip    int                 // messages of the bot before the campaign
+	skip    int                 // how many messages the bot sent before the faults began
 	asked   map[int]bool        // numbers of matches with a requested undo
 	by      map[int]botsim.User // senders by message id
 }
@@ -129,8 +129,8 @@ func (p *people) play(g *group) {
 
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// undo undoes the last match whose card has arrived and whose undo was not requested yet. It
-// reports whether there was one.
+// undo requests the undo of the last match that has a card of its own and whose undo was not
+// requested yet. It reports whether there was one. Only one in undoChats chats has undos.
 func (p *people) undo(g *group) bool {
 	if -g.ID()%undoChats != 0 {
 		return false

@@ -13,7 +13,7 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// counts describes how much is stored.
+// counts describes how many matches and dead letters are stored.
 func (d *database) counts(ctx context.Context) (text string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

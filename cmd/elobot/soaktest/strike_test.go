@@ -15,19 +15,22 @@ import (
 )
 
 const (
-	// pairPercent is the percentage of faults that strike together with another one.
+	// pairPercent is the percentage of faults that strike together with another one, among those
+	// that need not be alone.
 	pairPercent = 30
 	// recoveryPercent is the percentage of faults after which the next one waits until the bot has
-	// recovered.
+	// recovered. After faults that are alone and read-only phases, the next one always waits.
 	recoveryPercent = 60
-	// recoveryLimit is the maximum wait for a command sent after a fault.
+	// recoveryLimit is how long it may take after a fault until the bot handles a new command and
+	// sends a message.
 	recoveryLimit = time.Minute
-	// Every calmEvery, there is no fault for calmFor. That is longer than the judge allows for the
-	// aftermath of a fault, so no fault excuses failures of the commands at the end of it.
+	// About every calmEvery, there is no fault for calmFor. This pause is longer than the aftermath
+	// of a fault that the judge allows, so no fault excuses the refusal of commands late in the
+	// pause.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
-// fault is a kind of fault.
+// fault is a kind of fault that the campaign can cause.
 type fault struct {
 	name string
 	of   judge.Part
@@ -137,8 +140,9 @@ func (c *campaign) noteRecovery() {
 	}
 }
 
-// recover waits until a command sent from now on was handled and a message was sent after that. If
-// that takes too long, it kills the bots, so that the campaign continues, and returns false.
+// recover waits until the bot handles a command sent from now on, and sends a message after that.
+// It reports whether both happened. If they take too long, it kills the bots, so that the campaign
+// continues.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	handled, sent := false, int64(0)

@@ -24,7 +24,7 @@ type statement struct {
 type kind int
 
 const (
-	nothing    kind = iota // an empty line, or the end of a message with several answers
+	nothing    kind = iota // an empty line, or the last line of a message with several answers
 	card                   // the match is recorded
 	undone                 // the match is undone
 	refused                // a command was not done
@@ -171,8 +171,9 @@ func (t *trial) isStored(c *Command) bool {
 	return len(t.byKey[c.Key()]) > 0
 }
 
-// storedCopy returns the stored id of a message with several copies: the id of the copy with the
-// same commands or the same text.
+// storedCopy returns the stored id of a message with several copies: the id of the copy that
+// answers the first named command or, if no command is named, of a copy with the same text. If it
+// finds none, it returns the message's own id.
 func (t *trial) storedCopy(message Message, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {
@@ -187,7 +188,7 @@ func (t *trial) storedCopy(message Message, named []*Command) int {
 	return message.ID
 }
 
-// about returns the command that a statement answers.
+// about returns the command that a statement answers, or nil.
 func (t *trial) about(chat int64, s statement) *Command {
 	at := matchID{chat, s.number}
 	if s.kind == undone {

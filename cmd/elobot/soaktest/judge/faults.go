@@ -10,11 +10,11 @@ const (
 	// aftermath is how long the consequences of a fault may last after its end. They last longer if
 	// the bot recovers even later.
 	aftermath = 30 * time.Second
-	// markedWithin is how long before a fault a message may have arrived whose delivery result the
-	// fault keeps from being stored.
+	// A fault may keep the bot from storing that a message was delivered. markedWithin is how long
+	// before the fault such a message may have arrived.
 	markedWithin = 5 * time.Second
-	// forgottenWithin is how long before a crash of the database a message may have arrived of
-	// which the database knows nothing afterward.
+	// A crash of the database may undo the storing of what the bot knew about a message.
+	// forgottenWithin is how long before the crash such a message may have arrived.
 	forgottenWithin = time.Second
 	// fewestPerSecond is the minimum number of commands per second.
 	fewestPerSecond = 1.5
@@ -52,7 +52,8 @@ func (t *trial) forgotten(came []delivery) (copies int) {
 	return copies
 }
 
-// judgeReach checks that a refused command was sent or answered during a fault or its consequences.
+// judgeReach checks that a fault of the bot or the database, or its consequences, overlapped the
+// time between a refused command and its answer. It counts the commands for which that is not so.
 func (t *trial) judgeReach(c *Command, refused bool) {
 	answered := c.At
 	if notices := t.notices[c.Key()]; len(notices) > 0 {
@@ -81,8 +82,8 @@ func (t *trial) judgeShares() {
 }
 
 // judgeCauses finds copies of an answer that no fault explains. The fault must strike around the
-// time of the earlier of two copies, before its delivery is stored. The later copy may arrive after
-// a long pause.
+// time of the earlier of two copies, before the delivery of that copy is stored. The later copy may
+// arrive after a long pause.
 func (t *trial) judgeCauses(c *Command) {
 	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
@@ -93,8 +94,8 @@ func (t *trial) judgeCauses(c *Command) {
 	}
 }
 
-// isStruck reports whether a fault may have caused another copy of a message that arrived at that
-// time.
+// isStruck reports whether a fault may have caused another copy of a message that arrived at the
+// given time.
 func (t *trial) isStruck(at time.Time) bool {
 	for i := range t.Faults {
 		f := &t.Faults[i]

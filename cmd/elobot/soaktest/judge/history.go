@@ -12,14 +12,14 @@ type History struct {
 	Matches     []Match
 	Standings   []Standing
 	Notices     []Notice // the answers as stored by the bot, in order within each chat
-	DeadLetters []string // descriptions
+	DeadLetters []string // a description of each
 	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s.
 	// Each lasts from when the first answer may have been slow until the end of the process.
 	CleanStops []Span
 	// Handled are all commands that the bot has handled, including those before the campaign.
 	Handled []Handling
 
-	Lasting, Full time.Duration // how long faults struck, and how long they take for all kinds
+	Lasting, Full time.Duration // how long faults struck, and how long it takes until all kinds strike
 	Kinds         []string      // the names of all kinds of faults
 	Kills         []Kill
 	Faults        []Fault
@@ -42,8 +42,8 @@ type Fault struct {
 	Of   Part
 	Span
 	Missed bool // it could not be caused, or only in part
-	// Crash, for the database, means that a write shortly before it that did not wait for the disk
-	// may be lost.
+	// Crash means that the database may lose writes from shortly before the fault that did not wait
+	// for the disk.
 	Crash     bool
 	Recovered time.Time // when the bot was first seen to work again; zero if not observed
 }
@@ -129,7 +129,7 @@ type Notice struct {
 	Kind, State    string
 	Message        int       // the id of the message in which it was sent, or 0 if unknown
 	PossibleCopies int       // as counted by the bot
-	At, FinishedAt time.Time // FinishedAt is in the future while it is not finished
+	At, FinishedAt time.Time // FinishedAt is in the future while the notice is not finished
 }
 
 // Handling is a command that the bot has handled.

@@ -1,8 +1,8 @@
 // Package judge decides whether a bot has kept its guarantees, from the commands sent to it, its
 // answers and its stored data.
 //
-// It reads answers and compares data with its own code, and calculates ratings with plainladder, so
-// that it does not share the bot's mistakes. A History consists of plain values.
+// It has its own code to read answers and compare data, and it calculates ratings with plainladder.
+// So it does not share the bot's mistakes. A History consists of plain values.
 //
 // The guarantees are:
 //   - every result is recorded once or refused, every undo is done or refused, and the sender is
@@ -10,12 +10,13 @@
 //   - a command is refused only because of a fault of the bot or the database, and few results are
 //     refused;
 //   - the recorded matches are those reported, in the order of the reports in their chat;
-//   - ratings and counters are those of a simple Elo ranking over the matches in the order of their
-//     numbers;
-//   - the first copies of the answers in a chat arrive in the order in which they were stored;
-//   - an answer is repeated only because of a fault, only if that was counted as a possible
-//     duplicate or the database crashed within a second, at most MaxCopies times in all, and never
-//     because of a clean stop;
+//   - ratings and counters are those of a simple Elo ranking over the matches that are not undone,
+//     in the order of their numbers;
+//   - the first copies of the answers in a chat arrive in the order in which they were stored, and
+//     in the order of the commands, except for lists of unrecorded results;
+//   - an answer is repeated only because of a fault, never because of a clean stop, and arrives at
+//     most MaxCopies times in all. Each repetition is counted as a possible duplicate, unless a
+//     copy arrived during a crash of the database or within a second before it;
 //   - each command that was answered or recorded has one key;
 //   - a start fails only because of a fault of the database;
 //   - nothing is left unsent, and there are no dead letters.
@@ -42,24 +43,25 @@ const listKind = "not_recorded"
 
 // Verdict is the result of a judgment.
 type Verdict struct {
-	Results, Recorded, Refused  int // numbers of reported, recorded and refused results
+	Results, Recorded, Refused  int // how many results were reported, recorded and refused
 	Undos, Undone, UndosRefused int // the same for undos
-	// Numbers of distinct answers, further copies, and copies counted as possible.
+	// How many commands were answered, how many further copies of the answers arrived, and how many
+	// possible duplicates the bot counted.
 	Answers, Copies, Possible int
 	MostOfOne                 int // largest number of copies of one answer, including the first
-	// LateRefusals is the number of lists of unrecorded results that arrived after the answer to a
-	// later command.
+	// LateRefusals is how many commands were refused in a list of unrecorded results that arrived
+	// after a later command was confirmed.
 	LateRefusals int
-	// FarFromFaults is the number of commands whose refusal no fault of the bot or the database
-	// would excuse.
+	// FarFromFaults is how many commands were so far from faults of the bot and the database that
+	// no fault would excuse their refusal.
 	FarFromFaults int
-	// Numbers of kills before a commit, between commit and confirmation, and between a request and
-	// the mark that it was done.
+	// How many kills struck before the commit of a command, between commit and confirmation, and
+	// between a request and the mark that the request was done.
 	BeforeCommit, BeforeConfirmation, BeforeMark int
 	Violations                                   []Violation
 }
 
-// Violation is a violation of a rule.
+// Violation describes how a history breaks a rule.
 type Violation struct {
 	Rule Rule
 	What string
@@ -67,7 +69,7 @@ type Violation struct {
 
 func (v Violation) String() string { return string(v.Rule) + ": " + v.What }
 
-// Rule is a guarantee of the bot.
+// Rule is a guarantee of the bot, or a condition without which a history proves too little.
 type Rule string
 
 // The rules, in the words in which a violation is reported.
@@ -177,7 +179,7 @@ func (t *trial) index() {
 	}
 }
 
-// judgeCommand checks everything about a single command.
+// judgeCommand applies the rules that concern a single command.
 func (t *trial) judgeCommand(c *Command) {
 	t.compare(c)
 	done := t.isStored(c)
@@ -251,7 +253,8 @@ func (t *trial) fate(c *Command) string {
 		notices[0].ID, notices[0].Kind, notices[0].State, notices[0].Message)
 }
 
-// judgeCopies compares the copies of an answer with the possible duplicates that were counted.
+// judgeCopies checks that the copies of an answer were counted as possible duplicates, that there
+// are not too many, and that no clean stop caused one.
 func (t *trial) judgeCopies(c *Command) {
 	possible := 0
 	for _, n := range t.notices[c.Key()] {
@@ -282,7 +285,7 @@ func (t *trial) judgeCopies(c *Command) {
 	}
 }
 
-// judgeStrangers finds stored data that no command explains.
+// judgeStrangers finds stored matches and undos that no command explains.
 func (t *trial) judgeStrangers() {
 	for _, m := range t.Matches {
 		if t.keys[m.Key] == nil {
@@ -310,7 +313,8 @@ func (t *trial) judgeOrderOfMatches() {
 	}
 }
 
-// judgeOrderOfAnswers checks that the first copies arrive in the order in which they were stored.
+// judgeOrderOfAnswers checks that the first copies of the answers in a chat arrive in the order in
+// which they were stored, and in the order of the commands.
 func (t *trial) judgeOrderOfAnswers() {
 	for _, chat := range t.chats() {
 		var last int64
@@ -351,8 +355,9 @@ func (t *trial) chats() []int64 {
 	return slices.Compact(chats)
 }
 
-// judgeCards compares the ratings in each card with those of a replay of what counted when its
-// match was recorded. The card of a match that was undone later says only that.
+// judgeCards checks that each card shows the ratings from a replay of the matches that counted when
+// the card's match was recorded. It skips matches that were undone later, because their cards say
+// only that.
 func (t *trial) judgeCards() {
 	counted := map[int64][]Match{} // by chat
 	for i := range t.Commands {
@@ -378,7 +383,7 @@ func (t *trial) judgeCards() {
 	}
 }
 
-// replay returns the standings after matches in the order of their numbers.
+// replay returns the standings after the matches, which must be in the order of their numbers.
 func replay(matches []Match) plainladder.Standings {
 	var plain []plainladder.Match
 	for _, m := range matches {
@@ -389,7 +394,8 @@ func replay(matches []Match) plainladder.Standings {
 	return plainladder.Play(nil, plain).Standings
 }
 
-// judgeRatings replays the matches of each chat, and compares the standings.
+// judgeRatings replays the matches of each chat that are not undone, and compares the result with
+// the stored standings.
 func (t *trial) judgeRatings() {
 	matches := slices.Clone(t.Matches)
 	slices.SortFunc(matches, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Chat, b.Chat), a.Number-b.Number) })
