@@ -8,7 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: unknown arguments are refused, and errors do not print misplaced secrets.
+// TestWrongArguments: unknown, missing and invalid arguments are errors, which do not print
+// misplaced secrets.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
@@ -30,8 +31,8 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestMoments: a time of day means its last occurrence. Dates and times without a zone are in the
-// zone of the current time.
+// TestMoments: a time of day means its most recent occurrence. Dates and times without a zone are
+// in the zone of the current time. Any other form is an error.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)

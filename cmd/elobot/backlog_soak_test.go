@@ -13,8 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBacklog: the bot starts with a queue of 100,000 notices in 10,000 chats and answers
-// results at once.
+// TestLargeBacklog: a bot that starts with a queue of 100,000 notices in 10,000 chats begins to
+// send them, and uses less than 100 MB of memory.
 func TestLargeBacklog(t *testing.T) {
 	t.Parallel()
 	const chats, each = 10_000, 10
@@ -23,7 +23,7 @@ func TestLargeBacklog(t *testing.T) {
 	alice := sim.User("alice")
 	group := sim.Group("Chess", alice)
 	bot := launch(t, plainEnvironment(sim, url), "run")
-	group.Say(alice, "/join") // creates the schema
+	group.Say(alice, "/join") // its answer shows that the schema exists
 	awaitAnswers(t, group, 1)
 	bot.stop(t)
 	ids := make([]int64, chats)

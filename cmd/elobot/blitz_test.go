@@ -22,7 +22,7 @@ const (
 	blitzGames     = blitzRounds * blitzTables
 	blitzRepeats   = 12 // games that are reported twice
 	blitzRepeatsBy = 9  // of these, repeated by the other player, the rest by the same one
-	blitzPlayed    = 60 // reports that a bot gets
+	blitzPlayed    = 60 // how many reports of one evening a real bot gets
 	// blitzWindow is the time within which an equal report by the other player is a repetition.
 	blitzWindow = 10 * time.Minute
 	// blitzAgain is the time within which an equal report by the same player is a repetition.
@@ -89,9 +89,9 @@ func (r blitzReport) text(people []botsim.User) string {
 }
 
 // repeats returns the index of the recorded report that the bot should assume r repeats, or -1 if
-// there is none. Both must have the same players and result. A report by the same sender must be
-// the latest of the pair, and at most blitzAgain away. One by the other player must be at most
-// blitzWindow away and not repeated yet.
+// there is none. Both must have the same players and result. If both have the same sender, the
+// recorded report must be the latest about these two players, and at most blitzAgain away.
+// Otherwise, it must be at most blitzWindow away and not repeated yet.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {
@@ -144,8 +144,8 @@ func TestBlitzEvenings(t *testing.T) {
 	}
 }
 
-// blitz plays an evening. It checks that the bot asks about exactly the reports that repeat another
-// one, and that every game is recorded once.
+// blitz plays an evening. It checks that the bot asks about exactly the reports for which repeats
+// finds an earlier one, which include all repetitions, and that every game is recorded once.
 func (b *botFixture) blitz(reports []blitzReport) {
 	b.t.Helper()
 	var people []botsim.User

@@ -38,7 +38,8 @@ func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string)
 	return board
 }
 
-// TestBoard: a group's board follows its ranking, even after members unpin or delete its message.
+// TestBoard: the board of a group follows the ranking, even after members unpin or delete the
+// board's message.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "BOARD_INTERVAL=100ms")
@@ -217,8 +218,8 @@ func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// testBoardOfAGroupUpgradedEarly: the supergroup has one correct board even if the bot joins it
-// before it learns which group was upgraded.
+// testBoardOfAGroupUpgradedEarly: the supergroup has one correct board even if the bot joins the
+// supergroup before it learns which group was upgraded.
 func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())

@@ -115,7 +115,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"dead unreadable update", testDeadUnreadable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h.later.Add(61) // the previous test may have used up its per-minute limits
+			h.later.Add(61) // the previous test may have used up the per-minute limits
 			b := *h
 			b.t = t
 			tc.test(t, &b)

@@ -37,7 +37,7 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 }
 
 // testCharts: a chart is a picture with a caption. It shows the top of the ranking or the named
-// players. Its buttons replace it in place.
+// players. The buttons below a chart replace it in place.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)

@@ -23,10 +23,11 @@ type duplicateKill struct {
 	visit int
 }
 
-// TestKilledAskingAboutADuplicate: the second report of a result is asked about, and the answer
-// says that it is another game, or cancels it. Wherever the bot is killed on the way, two matches
-// remain, or one. A message arrives twice only if it was being sent at the kill. The points around
-// requests are those where TestKilledAtEachPoint kills, here with several messages in one answer.
+// TestKilledAskingAboutADuplicate: the bot asks about the second report of a result, and the answer
+// either says that it is another game or cancels it. Wherever the bot is killed on the way, two
+// matches remain in the first case, and one in the second. A message arrives twice only if it was
+// being sent at the kill. The points around requests are those where TestKilledAtEachPoint kills,
+// here with several messages in one answer.
 func TestKilledAskingAboutADuplicate(t *testing.T) {
 	t.Parallel()
 	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}}}
@@ -51,7 +52,7 @@ func TestKilledAskingAboutADuplicate(t *testing.T) {
 type duplicates struct {
 	*killed
 	label, decided, closedAs string // the pressed button, then the text and the closed_as of the prompt
-	matches                  int    // final number in each group
+	matches                  int    // how many remain in each group
 }
 
 // expect sets which button the next questions are answered with, and what then becomes of them.

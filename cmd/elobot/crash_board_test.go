@@ -12,7 +12,7 @@ import (
 )
 
 // TestBoardKilledWhileMade: if the bot is killed before or after it sends or pins a board, exactly
-// one board is pinned in the end, and it is the one in the database.
+// one board is pinned in the end, and the database refers to that board.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestKilledBetweenEdits: refused messages are edited three times each, and the bot is killed
-// during edits, before and after the commit of the one that records a match. Every message still
+// during edits, before and after the commit of the edit that records a match. Every message still
 // records one match, and every edit is answered.
 func TestKilledBetweenEdits(t *testing.T) {
 	t.Parallel()

@@ -17,9 +17,9 @@ import (
 
 // TestFrozenAtEachPoint: the leader is frozen at one crash point after another, each time for
 // longer than its lease, and the other instance takes over. When the frozen instance continues, it
-// does no harm: its unfinished writes are refused, and a message is sent twice only if both
-// instances made the request. Finally the leader is killed before a renewal, and the other instance
-// takes over.
+// does no harm: its unfinished writes are refused, and a message arrives twice only if that was
+// counted as a possible duplicate. Finally the leader is killed before a renewal, and the other
+// instance takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -44,7 +44,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		crashpoint.Renewing, crashpoint.Renewed,
 		crashpoint.Requesting, // last, because it is unknown when that request ends
 	} {
-		lost := make(map[*process]int) // lost leases per bot
+		lost := make(map[*process]int) // how often each bot had lost the lease before
 		for _, bot := range bots {
 			lost[bot] = strings.Count(bot.output.String(), "lost the lease")
 		}

@@ -141,7 +141,7 @@ func (k *killed) presses(b *table) {
 // latePress presses the button of a match that is already undone.
 func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
 
-// sendingAtCrash counts the notices in state sending by action.
+// sendingAtCrash holds, by action, how many notices are in the state sending.
 type sendingAtCrash struct{ Messages, Edits, Answers int }
 
 func (k *killed) sending() sendingAtCrash {
@@ -370,7 +370,8 @@ func (c *crashes) startTwo() {
 	}
 }
 
-// schema returns all columns, indexes and constraints of the database, with its version.
+// schema returns all columns, indexes and constraints of the database, and the version of the
+// schema.
 func (c *crashes) schema() string {
 	c.t.Helper()
 	return strings.Join(collect(c.t, c.pool, pgx.RowTo[string], `

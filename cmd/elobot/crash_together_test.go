@@ -34,7 +34,7 @@ const (
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
-		alone    = 2 // results that are written at once, each in its own transaction
+		alone    = 2 // results that are written immediately, each in its own transaction
 		together = 3 // results that wait for these, and are then written in one transaction
 	)
 	k.bot.stop(k.t) // after a clean stop, the next bot handles updates in parallel

@@ -98,7 +98,8 @@ func (c *crashes) carriedOut() int {
 	return pid
 }
 
-// await is like eventually but polls less often, because most of its conditions query the database.
+// await is like eventually but never polls more often than every 100 ms, because most of its
+// conditions query the database.
 func (c *crashes) await(what string, ask func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -166,8 +167,8 @@ func crashed(bot *process) bool {
 	return ok && status.Signal() == syscall.SIGKILL
 }
 
-// awaitSilence waits until a crashed bot has no database session and no request, except for a long
-// poll.
+// awaitSilence waits until a crashed bot has no database session and no request is in flight,
+// except for long polls.
 func (c *crashes) awaitSilence(bot *process) {
 	c.t.Helper()
 	c.await("the bot has left the database", func() bool {

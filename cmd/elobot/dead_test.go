@@ -294,7 +294,8 @@ func deadWithoutTelegram(l letters) {
 	}
 }
 
-// deadOfAnOutage: a retry can be limited to the dead letters of an outage, by time and error.
+// deadOfAnOutage: a retry or a drop can be limited to the dead letters of an outage, by time and
+// error.
 func deadOfAnOutage(l letters) {
 	sim := startTelegram(l.t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
@@ -314,7 +315,8 @@ func deadOfAnOutage(l letters) {
 	l.must("drop all --error=refused", 0, "Dropped 1 dead letter.\n", "")
 }
 
-// TestDeadWithoutDatabase covers a missing DATABASE_URL and an empty database.
+// TestDeadWithoutDatabase: without DATABASE_URL, and with an empty database, the command says what
+// is missing.
 func TestDeadWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	l := letters{t: t}

@@ -132,7 +132,7 @@ func (k talk) presses() {
 }
 
 // answers: every button of a message can be pressed, even one that an edit has added, and one that
-// only copies. When a question has lost its buttons, numbers refer to the message before it.
+// only copies. When a prompt has lost its buttons, numbers refer to the message before it.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1",
@@ -147,7 +147,7 @@ func (k talk) answers() {
 		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }
 
-// replies: a question can be answered by a reply until it is closed, whatever came in between.
+// replies: a prompt can be answered by a reply until it is closed, whatever came in between.
 // Commands refer to the last message of the bot or of a person.
 func (k talk) replies() {
 	k.t.Helper()

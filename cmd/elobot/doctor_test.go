@@ -48,7 +48,7 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 }
 
 // TestDoctor: the doctor finds nothing wrong with a healthy bot, and names a remedy for everything
-// that the test breaks. What does not hide other findings is broken together.
+// that the test breaks. Faults that do not hide each other are caused together.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
@@ -189,7 +189,7 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
-	// begin starts a doctor for whom the database falls silent at a query.
+	// begin starts a doctor for which the database falls silent at a query.
 	begin := func(t *testing.T, query string) (p *process, asked <-chan struct{}) {
 		t.Helper()
 		proxy := dbtest.NewProxy(t, b.url)

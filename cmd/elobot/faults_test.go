@@ -11,7 +11,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// awaitRefusal waits for a message to a chat that is refused with 429, and returns its request.
+// awaitRefusal waits until Telegram refuses a message to a chat with 429, and returns the request.
 func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused botsim.Call) {
 	t.Helper()
 	eventually(t, "a 429", func() bool {

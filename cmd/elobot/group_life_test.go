@@ -97,7 +97,8 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAnAnonymousAdmin: an anonymous admin has an admin's rights and is never a player.
+// testAnAnonymousAdmin: commands of an anonymous admin have an admin's rights, but a press of the
+// same person does not. An anonymous admin is never a player.
 func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)

@@ -21,7 +21,7 @@ func TestGroupHeldForAMinute(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		every time.Duration // interval between results of the other groups
-		soon  int           // number of these answered without delay
+		soon  int           // how many of these are answered without delay
 	}{
 		"paced":       {290 * time.Millisecond, 200},
 		"all at once": {0, 99},
@@ -164,8 +164,8 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	checkNoDeadLetters(t, pool)
 }
 
-// TestChatsHeldForLong: if another session locks the rows of some chats longer than the timeout of
-// an attempt, not even an apology can be written there. Other chats are not affected, and
+// TestChatsHeldForLong: if another session locks the rows of some chats for longer than the timeout
+// of an attempt, not even an apology can be written there. Other chats are not affected, and
 // afterward everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {
 	t.Parallel()

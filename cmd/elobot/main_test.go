@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
 	}
-	debug.SetGCPercent(400) // as of the processes that these tests start
+	debug.SetGCPercent(400) // as in the processes that these tests start
 	os.Exit(buildAndRun(m))
 }
 
@@ -382,8 +382,9 @@ func visible(m botsim.Message) string {
 	return strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "").Replace(m.Text)
 }
 
-// verifyClean checks that `elobot verify` would find no differences. It calls what that command
-// runs, because so many tests end with it: TestVerify starts the command itself.
+// verifyClean checks that `elobot verify` would find no differences. Because many tests end with
+// this check, it calls the code of that command instead of starting it. TestVerify starts the
+// command.
 func verifyClean(t *testing.T, url string) {
 	t.Helper()
 	ctx := testContext(t)

@@ -63,7 +63,7 @@ func TestNewerSchema(t *testing.T) {
 				awaitAnswers(t, d.group, len(d.posted))
 			}
 			upgraded(3)
-			if !webhook { // how updates come does not matter without any
+			if !webhook { // without updates, it does not matter how the bot gets them
 				upgraded(0)
 			}
 			checkAnswered(t, pool, d.group, d.posted)

@@ -113,8 +113,8 @@ func users(t *testing.T) map[string]*syscall.Credential {
 func (h *ownHost) copyProgram() {
 	h.t.Helper()
 	h.program = filepath.Join(h.folder, "elobot")
-	// Another process writes the file. This one may fork while it has the file open for writing,
-	// which would prevent its execution.
+	// Let another process write the file. If this process forked while it had the file open for
+	// writing, the file could not be executed.
 	if out, err := exec.CommandContext(h.t.Context(),
 		"install", "-m", "755", binary, h.program).CombinedOutput(); err != nil {
 		h.t.Fatalf("copy the binary: %v: %s", err, out)

@@ -68,7 +68,7 @@ func (w *refusedTown) exec(sql string, args ...any) {
 	must(w.t, err)
 }
 
-// later moves the clock by making all stored times older.
+// later moves the clock forward by making the stored times of notices and parked chats older.
 func (w *refusedTown) later(d time.Duration) {
 	w.t.Helper()
 	tx, err := w.pool.Begin(testContext(w.t))
@@ -104,8 +104,8 @@ func (w *refusedTown) requests() (all, most int) {
 	return all, most
 }
 
-// mustBeQuiet checks that nothing is sent to the groups for a few polls, for as long as an answer
-// in a private chat is held back.
+// mustBeQuiet checks that nothing is sent to the groups while an answer in a private chat is held
+// back, which takes a few polls.
 func (w *refusedTown) mustBeQuiet() {
 	w.t.Helper()
 	before, _ := w.requests()
@@ -121,7 +121,8 @@ func (w *refusedTown) mustBeQuiet() {
 	}
 }
 
-// mustHaveTold checks the results sent to the groups, and in how many messages, apart from boards.
+// mustHaveTold checks how many results each group was told. In groups without a board, it also
+// checks in how many messages.
 func (w *refusedTown) mustHaveTold(groups []*botsim.Chat, results, messages int) {
 	w.t.Helper()
 	for _, g := range groups {

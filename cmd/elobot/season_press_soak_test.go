@@ -24,9 +24,9 @@ const (
 
 // TestSeasonsBeginAtThePress: 200 groups each start a season amid random presses, results, database
 // outages, stops and kills. A result counts in the season in which it was sent, except within the
-// second of the press. Webhook deliveries of presses and messages have no order among each other,
-// so later results may count in the earlier season. The message about the new season, or the card,
-// then says so.
+// second of the press. Webhook deliveries of presses and messages may overtake each other, so
+// results sent after the press may count in the earlier season. The message about the new season,
+// or the card, then says so.
 func TestSeasonsBeginAtThePress(t *testing.T) {
 	t.Parallel()
 	for name, bots := range map[string]int{"polling": 1, "webhook": 2} {
@@ -75,7 +75,7 @@ type pressGroup struct {
 	*botsim.Chat
 	admin       botsim.User
 	asked       botsim.Message
-	first, last time.Time // the second of the press, in which the clock may move on
+	first, last time.Time // the time right before and right after the press, in whole seconds
 	sent        []botsim.Message
 	later       []int // indices of results sent after the press
 }
@@ -120,7 +120,7 @@ func (p *presses) round(round int) {
 			p.disturb()
 		}
 	}
-	for _, g := range groups { // after everything fetched so far
+	for _, g := range groups { // in the groups without a press so far
 		p.pressIn(g)
 	}
 	for i, h := range p.hosts {

@@ -30,8 +30,8 @@ const (
 
 // TestSeasonsEndAtOnce: the seasons of 500 groups end together while results come in. The leader of
 // two instances is killed ten times, each time after it has ended some of the seasons, and the next
-// leader continues a minute later. Each season ends once, and its final table is posted once,
-// within Telegram's limits.
+// leader continues a minute later. Each season ends once. Its final table is posted within
+// Telegram's limits, and again only if that was counted as a possible duplicate.
 func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startSeasons(t)
@@ -59,7 +59,7 @@ func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Logf("%d kills, %d results: %s while seasons ended, %s shortly before", seasonKills, s.posted, s.meanwhile, s.calm)
 }
 
-// told counts the posted ends of seasons.
+// told counts the notices about ends of seasons.
 const told = `SELECT count(*) FROM outbox WHERE kind = '` + ranking.KindSeason + `'`
 
 // seasons are groups whose seasons end together, and two bots behind a webhook.

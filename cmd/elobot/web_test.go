@@ -68,8 +68,8 @@ func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Ti
 	return events, end
 }
 
-// board makes an admin turn on a group's web board with the value on, or request a new link with
-// the value new. It returns the path of the link.
+// board makes an admin set a group's web board to a value: on turns it on, and new replaces its
+// link. It returns the path of the link.
 func (b *botFixture) board(group *botsim.Chat, value string) string {
 	b.t.Helper()
 	b.ask(group, b.olga, "/settings web "+value)
@@ -80,9 +80,9 @@ func (b *botFixture) board(group *botsim.Chat, value string) string {
 	return link[1]
 }
 
-// TestWebBoard: an admin turns on the group's web board, and its link works for everyone. It shows
-// each match at once on all instances, whichever of them recorded it. A new link disconnects all
-// viewers. So does the end of the bot's membership.
+// TestWebBoard: an admin turns on the group's web board, and its link works for everyone. The board
+// shows each match at once on all instances, whichever of them recorded it. A new link disconnects
+// all viewers. So does the end of the bot's membership.
 func TestWebBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -190,8 +190,8 @@ func (b *botFixture) cutsWithoutBot() {
 
 // TestWebBoardAfterARestore: after a restore, a new group may get the id of a lost group that was
 // newer than the backup. The link of the lost group does not open the new group's board. If the
-// backup has an earlier link of a group, that link works again, and the newest does not. Buttons
-// and replies do nothing to what has the number of something lost.
+// backup has an earlier link of a group, that link works again, and the newest does not. Buttons of
+// lost messages, and replies to them, do not change new matches or prompts with the same numbers.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

@@ -204,8 +204,9 @@ func TestBehindAWebhook(t *testing.T) {
 	b.finish()
 }
 
-// testTakesNothingElse: requests that do not come from Telegram are refused, and nothing in them is
-// stored. Each update from Telegram that cannot be decoded becomes a dead letter with the reason.
+// testTakesNothingElse: requests without the secret or without an update are refused, and nothing
+// in them is stored. Each update from Telegram that cannot be decoded becomes a dead letter with
+// the reason.
 func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)
