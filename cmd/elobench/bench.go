@@ -61,8 +61,8 @@ var (
 	}
 )
 
-// start builds the bot unless a program is given, and starts a PostgreSQL server. The settings of
-// the server are the defaults, what counting needs, and extra. It reports the conditions of the
+// start builds the bot unless a program is given, and starts a PostgreSQL server with default
+// settings, except those that counting needs and those in extra. It reports the conditions of the
 // measurements. Without extra settings, it fails if results would not be durable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {

@@ -21,7 +21,8 @@ const (
 	historyAge = 8 * 24 * time.Hour
 	// historyK is the K-factor of every match.
 	historyK = 32
-	// busyShare is about the share of a group's matches in which its first member plays.
+	// busyShare is the approximate share of a group's matches in which the group's first member
+	// plays.
 	busyShare = 0.05
 	// historyChunk is how many matches are inserted in one transaction.
 	historyChunk = 50_000

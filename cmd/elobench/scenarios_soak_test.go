@@ -12,7 +12,7 @@ import (
 )
 
 // TestScenarios: with tiny sizes, all scenarios run and report their metrics, whatever the speed of
-// the bot. Measuring fails without fsync, and if a stored rating is wrong.
+// the bot. A server without fsync and a wrong stored rating are errors.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var results, progress bytes.Buffer

@@ -123,8 +123,8 @@ type selection struct {
 	ids []postgres.DeadLetterID // ascending, which is oldest first; empty for all
 }
 
-// Validate is called by kong. It parses the numbers. It returns an error if the options that narrow
-// down the word all are combined with numbers.
+// Validate is called by kong. It parses the numbers, and rejects them in combination with --since
+// or --error.
 func (c *selection) Validate() error {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil
@@ -177,8 +177,8 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and the dead letters with these ids that exist. If the selection
-// is the word all, narrowed down or not, and no dead letter matches, it tells the operator.
+// find returns the selected ids, and the dead letters with these ids that exist. If a selection of
+// all, narrowed down or not, matches no dead letter, find tells the operator.
 func (c *selection) find(
 	ctx context.Context, dead *pgintake.DeadLetters,
 ) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {

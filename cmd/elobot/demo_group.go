@@ -40,7 +40,7 @@ type demoGroup struct {
 	atEnd    heard                    // the state of heard once rest is shown
 
 	seen     int           // number of messages and edits taken from messages
-	answers  int           // number of messages and edits by the bot, except its board and service messages
+	answers  int           // number of messages and edits by the bot, except board and service messages
 	heard                  // of the messages shown so far
 	pool     *pgxpool.Pool // connections to the bot's database
 	outbox   *pgoutbox.Store
@@ -232,8 +232,7 @@ func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 	}
 }
 
-// say sends a message to the group. The message replies to the message to, unless to is the zero
-// Message.
+// say sends a message to the group, as a reply to another message unless to is the zero Message.
 func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
 	g.last[from.ID] = g.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads a line of input. If the user types on a terminal, it shows the prompt first.
+// lineReader reads a line of input. It shows the prompt first if the user types on a terminal.
 // pasted reports whether the line was pasted. If so, the message continues on the next line. At the
 // end of the input, err is io.EOF.
 type lineReader func(prompt string) (line string, pasted bool, err error)

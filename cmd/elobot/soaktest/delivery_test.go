@@ -15,7 +15,7 @@ import (
 )
 
 // watch calls the hooks of the processes, except for received and confirmed deliveries by webhook.
-// It cuts off the next poll of a process that has ended.
+// It also cuts off a poll whose process has ended.
 func (b *bots) watch() {
 	b.sim.OnCall(func(call botsim.Call) {
 		if call.Method != "getUpdates" || call.Params["offset"] == "" {

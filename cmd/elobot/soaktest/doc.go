@@ -5,10 +5,10 @@
 // The decks are:
 //   - all: processes are killed and stopped, the database fails in many ways, and Telegram is slow,
 //     is unreachable, or answers with nonsense;
-//   - kills: a bot that polls is killed at the moments at which most is at stake;
-//   - fleet: three bots with a webhook are killed at these moments;
+//   - kills: a bot that polls is killed at any time, and at the moments at which most is at stake;
+//   - fleet: three bots with a webhook are killed in the same way;
 //   - stops: a bot is stopped while Telegram is slow and all groups get answers;
-//   - outages: PostgreSQL crashes, and is unavailable for up to ten seconds;
+//   - outages: PostgreSQL crashes, and is unavailable for a while;
 //   - refusals: Telegram refuses requests, or PostgreSQL refuses sessions, for a while;
 //   - failover, frozen: the primary crashes or freezes, and its standby is promoted.
 //

@@ -19,7 +19,7 @@ const (
 	// that need not be alone.
 	pairPercent = 30
 	// recoveryPercent is the percentage of faults after which the next one waits until the bot has
-	// recovered. After faults that are alone and read-only phases, the next one always waits.
+	// recovered. After faults that must be alone and read-only phases, the next one always waits.
 	recoveryPercent = 60
 	// recoveryLimit is how long it may take after a fault until the bot handles a new command and
 	// sends a message.

@@ -13,7 +13,7 @@ const (
 	// A fault may keep the bot from storing that a message was delivered. markedWithin is how long
 	// before the fault such a message may have arrived.
 	markedWithin = 5 * time.Second
-	// A crash of the database may undo the storing of what the bot knew about a message.
+	// After a crash, the database may know nothing about a message that has arrived.
 	// forgottenWithin is how long before the crash such a message may have arrived.
 	forgottenWithin = time.Second
 	// fewestPerSecond is the minimum number of commands per second.
@@ -53,7 +53,8 @@ func (t *trial) forgotten(came []delivery) (copies int) {
 }
 
 // judgeReach checks that a fault of the bot or the database, or its consequences, overlapped the
-// time between a refused command and its answer. It counts the commands for which that is not so.
+// time between a refused command and its answer. It counts all commands, refused or not, without
+// such an overlap.
 func (t *trial) judgeReach(c *Command, refused bool) {
 	answered := c.At
 	if notices := t.notices[c.Key()]; len(notices) > 0 {

@@ -19,7 +19,7 @@ type History struct {
 	// Handled are all commands that the bot has handled, including those before the campaign.
 	Handled []Handling
 
-	Lasting, Full time.Duration // how long faults struck, and how long it takes until all kinds strike
+	Lasting, Full time.Duration // how long faults struck, and after how long all kinds must have struck
 	Kinds         []string      // the names of all kinds of faults
 	Kills         []Kill
 	Faults        []Fault
