@@ -193,7 +193,7 @@ func (b *bench) counted(ctx context.Context, db database, n int, record func() e
 	return metrics, err
 }
 
-// readCounters reads the counters, and resets those of the statements. First it waits until no
+// readCounters reads the counters, and resets the statement counters. First it waits until no
 // session uses the database, because a session may report its last counts only when it ends.
 func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)

@@ -22,12 +22,12 @@ type workload struct {
 	messages <-chan botsim.Message
 	close    func()
 
-	reported int                    // number of results
-	asked    int                    // number of questions
-	numbers  map[int64]int          // number of results, by chat
+	reported int                    // how many results people have reported
+	asked    int                    // how many questions people have asked
+	numbers  map[int64]int          // number of the last match, by chat
 	sentAt   map[matchRef]time.Time // when each result was reported
 	coverage map[matchRef]time.Time // when the bot first named each match
-	unnamed  int                    // number of results that messages cover without naming them
+	unnamed  int                    // how many results messages cover without naming them
 	lastAt   time.Time              // date of the last message that covers a result not covered before
 }
 

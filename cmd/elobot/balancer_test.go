@@ -24,7 +24,7 @@ type balancer struct {
 	url string
 
 	mu   sync.Mutex
-	bots []string // their URLs
+	bots []string // the URL of each, or "" if unknown
 	next int
 	once bool // forward one delivery and refuse the rest
 	left bool // that one delivery has not arrived yet

@@ -52,7 +52,7 @@ func (b *botFixture) awaitLock(n int) {
 // confirms is recorded once.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
-	const connections = 4 // connections for commands
+	const connections = 4 // how many the bot has for commands
 	b := newBotFixture(t)
 	b.bot = launch(t, append(environment(b.sim, pgtest.WithParameter(b.url, "pool_max_conns", strconv.Itoa(connections))),
 		// The lease must not expire before it is renewed.

@@ -136,7 +136,7 @@ func (h *ownHost) killsServer() bool {
 
 // TestOwnDatabase: without DATABASE_URL, the bot keeps a database of its own. Results survive
 // SIGKILL of PostgreSQL and of the bot, commands work with and without a running bot, and no other
-// user can read the password or use the folder.
+// user can read the password or enter the data folder.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)

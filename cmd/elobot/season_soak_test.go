@@ -21,7 +21,7 @@ import (
 
 const (
 	endingGroups = 500 // groups whose seasons end together
-	busyGroups   = 50  // those of endingGroups with results at that time
+	busyGroups   = 50  // how many of these get results at that time
 	seasonKills  = 10
 	killedAfter  = 25 // seasons ended by each leader; the last leader ends the rest
 	// looksEvery is the leader's interval between looks for due timers.
@@ -73,7 +73,7 @@ type seasons struct {
 	bots    [2]*process
 	groups  []*botsim.Chat
 	players []botsim.User
-	posted  int // number of results
+	posted  int // how many results were reported
 
 	calm, meanwhile recorded // shortly before the seasons end, and while they end
 }

@@ -103,8 +103,8 @@ func TestTranscriptAtWidths(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfTables: a table has a header and lines, its numbers are right-aligned, and it
-// fits the width of the terminal.
+// TestTranscriptOfTables: a table is drawn with lines and, if it has one, a header. Numbers are
+// right-aligned, and the table fits the width of the terminal.
 func TestTranscriptOfTables(t *testing.T) {
 	t.Parallel()
 	const ranking = "<table bordered striped><caption><b>Ranking</b> · Club &amp; friends</caption>" +

@@ -25,7 +25,7 @@ func seeded(t *testing.T) *rand.Rand {
 
 // TestKilledWhileAmending: the bot is killed at random moments while results are undone and
 // corrected by commands and buttons. Every command takes effect once, in order, and is answered.
-// The ratings are those of the matches that count.
+// The ratings follow from the matches that count.
 func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
 	const kills, commands = 15, 10 // commands per kill

@@ -87,7 +87,7 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int
 	var differences int
 	var seasons []season
 	var last ranking.Progress
-	groups := make(map[string]int) // number of differences in each group
+	groups := make(map[string]int) // how many differences each group has
 	due := time.Now().Add(progressInterval)
 	found := func(f ranking.Finding) {
 		differences++

@@ -184,7 +184,7 @@ func TestBehindAWebhook(t *testing.T) {
 	b.env = append(environment(b.sim, b.url), "LOG_LEVEL=info")
 	b.bot = door.launch(t, b.env)
 	b.joinAll()
-	for _, tc := range []struct { //nolint:paralleltest // one after another: they look at all that there is
+	for _, tc := range []struct { //nolint:paralleltest // sequential, because they look at the whole database
 		name string
 		test func(*testing.T, *botFixture, *entrance)
 	}{
@@ -204,9 +204,9 @@ func TestBehindAWebhook(t *testing.T) {
 	b.finish()
 }
 
-// testTakesNothingElse: requests without the secret or without an update are refused, and nothing
-// in them is stored. Each update from Telegram that cannot be decoded becomes a dead letter with
-// the reason.
+// testTakesNothingElse: requests other than deliveries of an update with the secret are refused,
+// and nothing in them is stored. Each update from Telegram that cannot be decoded becomes a dead
+// letter with the reason.
 func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)

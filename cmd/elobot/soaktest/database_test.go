@@ -26,7 +26,7 @@ type database struct {
 	standby *pgtemp.Server  // nil if there is none
 	guard   *pgtemp.Watcher // continues suspended processes if this process is killed
 	botURL  string
-	admin   *pgxpool.Pool // used by the campaign; faults do not end its sessions
+	admin   *pgxpool.Pool // used by the campaign; alter does not end its sessions
 }
 
 const (

@@ -1,6 +1,6 @@
 // Package soaktest runs campaigns against the built bot. People report results at a steady pace
-// while faults strike that are drawn from a deck. At the end package judge, which shares no code
-// with the bot, compares the outcome with the bot's guarantees.
+// while faults drawn from a deck strike. At the end package judge, which shares no code with the
+// bot, compares the outcome with the bot's guarantees.
 //
 // The decks are:
 //   - all: processes are killed and stopped, the database fails in many ways, and Telegram is slow,

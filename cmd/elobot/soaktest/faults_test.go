@@ -23,7 +23,7 @@ const (
 	longestReadOnly               = 15 * time.Second
 	longestOutage                 = 10 * time.Second
 	longestErrors                 = 2 * time.Second  // of statements that fail
-	longestTrouble                = 15 * time.Second // of Telegram
+	longestTrouble                = 15 * time.Second // of Telegram, or of refused sessions
 	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
 )
 

@@ -9,9 +9,9 @@
 //     notified;
 //   - a command is refused only because of a fault of the bot or the database, and few results are
 //     refused;
-//   - the recorded matches are those reported, in the order of the reports in their chat;
-//   - ratings and counters are those of a simple Elo ranking over the matches that are not undone,
-//     in the order of their numbers;
+//   - the recorded matches are the reported ones, in the order of the reports in each chat;
+//   - ratings and counters equal the results of a simple Elo ranking over the matches that are not
+//     undone, in the order of their numbers;
 //   - the first copies of the answers in a chat arrive in the order in which they were stored, and
 //     in the order of the commands, except for lists of unrecorded results;
 //   - an answer is repeated only because of a fault, never because of a clean stop, and arrives at
