@@ -73,7 +73,7 @@ func TestMutantsDie(t *testing.T) {
 				t.Fatalf("the mutant lives: %s passes with it (%v)\n%s", m.tests, err, out)
 			}
 			killer := failed.FindSubmatch(out)
-			if killer == nil {
+			if killer == nil || bytes.Contains(out, []byte("[build failed]")) {
 				t.Fatalf("something other than a test failed: %v\n%s", err, out)
 			}
 			t.Logf("killed by %s", killer[1])

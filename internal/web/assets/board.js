@@ -1,5 +1,5 @@
-// Updates the parts of a page when the server reports a change. The page is complete without it, too.
-// Televisions run browsers of 2016: nothing here is newer than Chromium 53.
+// Updates the parts of a page when the server reports a change. Without this script, the page is
+// complete but does not follow changes.
 (() => {
 	"use strict";
 	const status = document.getElementById("status");
