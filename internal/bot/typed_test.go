@@ -179,7 +179,7 @@ func TestSeasonByName(t *testing.T) {
 func englishTyping(t *testing.T) *typing {
 	t.Helper()
 	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
-	return &typing{t: t, pool: pool, language: catalog.All()[0], accounts: 100, group: -1_002_000_000_000}
+	return &typing{t: t, pool: pool, language: catalog.All()[0], accounts: 100, group: -1_002_000_000_000, entered: make(map[string]string)}
 }
 
 // typedRow is a row of a table.
@@ -241,6 +241,7 @@ func runTable(t *testing.T, table string) {
 				t.Parallel()
 				w := &typing{
 					t: t, pool: pool, language: language, accounts: int64(at+1) * 100, group: -1_002_000_000_000 - int64(at)*10_000,
+					entered: make(map[string]string),
 				}
 				for _, row := range rows {
 					if row.language != language.Tag() {
@@ -334,6 +335,8 @@ type typing struct {
 	language catalog.Language
 	accounts int64 // first account id of the language
 	group    int64 // Telegram id of the last group
+	// entered has the census of a new group for each name of a setting.
+	entered map[string]string
 }
 
 // hall is the group of a row.
@@ -363,15 +366,9 @@ func (w *typing) enter(s setting) *hall {
 	questions := stats.NewService(pgstats.NewStore(w.pool, w.pool))
 	rankings := ranking.NewService(store, questions, h, slog.New(slog.DiscardHandler), settings)
 	h.router = NewRouter(rankings, telegram.Self{ID: 99, Username: "elobot"})
-	first := append([]string{"/join"}, s.first...)
-	for _, text := range first {
+	for _, text := range s.first {
 		h.say(text, nil)
 	}
-	h.exec(`UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2`,
-		w.language.Tag(), h.chat)
-	row := w.pool.QueryRow(w.t.Context(),
-		`SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
-	must(w.t, row.Scan(&h.id))
 	// One match makes players of the whole cast, because a match for each would take most of the
 	// test's time.
 	lines := "/match %0 %1 %2 %3 vs %4 %5 %6 %7 3:1"
@@ -379,6 +376,10 @@ func (w *typing) enter(s setting) *hall {
 		lines += fmt.Sprintf("\n%%%d 3:1", i)
 	}
 	h.say(lines, nil)
+	row := w.pool.QueryRow(w.t.Context(), `
+		WITH c AS (UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2 RETURNING id)
+		SELECT g.id FROM groups g JOIN c ON c.id = g.chat_id`, w.language.Tag(), h.chat)
+	must(w.t, row.Scan(&h.id))
 	for i, name := range s.ladders {
 		named := gameIn(w.language.Tag(), name)
 		h.labels[named] = name
@@ -724,8 +725,10 @@ func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 			"message_id": 1, "date": h.now.Unix(), "from": h.account(1), "text": "hi", "chat": fields{"id": h.chat, "type": "supergroup"},
 		}
 	}
-	before := h.census()
-	o = h.outcome(h.say(row.message, to), before)
+	if _, ok := w.entered[row.setting]; !ok {
+		w.entered[row.setting] = h.census()
+	}
+	o = h.outcome(h.say(row.message, to), w.entered[row.setting])
 	for _, at := range presses {
 		o = o.press(at)
 	}

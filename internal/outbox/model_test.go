@@ -181,7 +181,7 @@ func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const (
 		first = 193 // from here on, the situations come soonest
-		usual = first + 60
+		usual = first + 40
 		most  = first + 2000
 	)
 	missing := make(map[string]bool)
