@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// historyPace is the time between two matches of a group. At this pace, 10⁵ matches take ten
-	// years.
+	// historyPace is the time between consecutive matches of a group. At this pace, 10⁵ matches
+	// take ten years.
 	historyPace = 24 * time.Hour / 27
 	// historyAge is the age of the last match. It is so old that the bot no longer keeps the keys
 	// of the commands that recorded the matches.

@@ -129,7 +129,7 @@ func TestNoPhotos(t *testing.T) {
 }
 
 // TestChartsThatFail: a failed upload is classified like any other failed request, and the chart
-// can be sent afterwards.
+// can be sent afterward.
 func TestChartsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -78,8 +78,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateLetters: dateForms matches nothing of up to five letters that lacks all of dateLetters,
-// so withoutDates need not search a text without them.
+// TestDateLetters: every match of dateForms with at most five letters contains one of dateLetters,
+// so withoutDates need not search a text that contains none of them.
 func TestDateLetters(t *testing.T) {
 	t.Parallel()
 	words := []string{""}

@@ -34,9 +34,11 @@ type line struct {
 	scores scoreText
 	people []Person
 	pieces []piece // the people, and the words that may say who won, in order
-	said   meaning // the outcome according to the command, or to the result before
-	// said is the outcome of the sender, who is the subject: "I beat @bob 3:1 and lost to @carol
-	// 1:3"
+	// said is the sender's outcome: from the name of the command, or else from the previous result;
+	// unknown if neither has one.
+	said meaning
+	// isOfSender means that the sender is the unwritten subject of said: "I beat @bob 3:1 and lost
+	// to @carol 1:3".
 	isOfSender bool
 	names      bool  // a word stands for the sender
 	joined     []int // the indexes of people whom "and" joins to the person before

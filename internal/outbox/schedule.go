@@ -100,7 +100,7 @@ func (t *term) schedule(l *lane, now time.Time) {
 	switch messages := t.lanes[Lane{l.Chat, Messages}]; {
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	case t.refusals.unsettled(l): // other lanes may find out sooner whether anything is accepted
+	case t.refusals.unsettled(l): // behind other lanes, whose items may show whether any are accepted
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
 		// same level as the chat's messages, so it goes ahead of later ones

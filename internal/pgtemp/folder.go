@@ -25,14 +25,15 @@ const markerText = "elobot keeps a PostgreSQL server in this folder. " +
 // use it.
 var ErrForeignFolder = errors.New("the folder is not empty, and was not made for a server")
 
-// folder is a named folder that keeps a server's data. The zero value means a temporary folder.
+// folder is a folder that keeps a server's data. The zero value stands for a temporary folder that
+// does not exist yet.
 //
-// It holds the marker, data (the server's own folder), and the files password (the superuser's),
-// log, log.1 and lock.
+// It holds the server's own folder, "data", and the files "password" (the superuser's password),
+// "log" and "log.1". A folder that outlives its server also holds the marker and the file "lock".
 //
-// lock contains the id of the process in charge. That process, its watcher and its server all hold
-// the lock on the file. The lock therefore lasts until the server has ended, even if the process is
-// killed.
+// The lock file contains the id of the process in charge. That process, its watcher and its server
+// all hold the lock on the file. The lock therefore lasts until the server has ended, even if the
+// process is killed.
 type folder struct {
 	path string
 	lock *os.File // nil if this process is not in charge

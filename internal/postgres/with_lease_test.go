@@ -289,7 +289,7 @@ func TestHolderStalls(t *testing.T) {
 }
 
 // TestIdleTimeoutOfALease: a transaction under the lease may be idle for 5 s. The limit does not
-// apply to the session afterwards.
+// apply to the session afterward.
 func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`

@@ -248,9 +248,9 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditClosesQuestions: once an edit has taken effect, earlier questions about the message stay
-// closed: their buttons are refused, and they have no timers. A question caused by the edit stays
-// open.
+// TestEditClosesQuestions: once an edit has taken effect, earlier questions about the message are
+// closed for good: their buttons are refused, and they have no timers. A question caused by the
+// edit stays open.
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

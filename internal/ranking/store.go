@@ -164,7 +164,7 @@ type Needs struct {
 	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted
 	Prompt        PromptID // requests Prompt
-	Played        int      // requests LastMatches: this many of the sender, and this many of all players
+	Played        int      // requests LastMatches: up to this many of the sender, and up to this many of all players
 	Board         bool     // requests Board
 	Topics        bool     // requests the Topics of the Ladders
 	Timer         bool     // requests Due

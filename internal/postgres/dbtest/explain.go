@@ -203,7 +203,7 @@ func fill(t *testing.T) string {
 	return filled.url
 }
 
-// FillFast runs SQL that inserts very many rows. It checks the foreign keys all at once afterwards,
+// FillFast runs SQL that inserts very many rows. It checks the foreign keys all at once afterward,
 // which halves the time.
 func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	t.Helper()

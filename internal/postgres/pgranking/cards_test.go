@@ -69,7 +69,7 @@ func TestCardThatWaits(t *testing.T) {
 	}
 }
 
-// TestCardOnItsWay: a card that is being sent is edited afterwards, with the last of several
+// TestCardOnItsWay: a card that is being sent is edited afterward, with the last of several
 // changes.
 func TestCardOnItsWay(t *testing.T) {
 	t.Parallel()

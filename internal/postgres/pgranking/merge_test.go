@@ -239,7 +239,7 @@ func (p plannedMerge) Merge(_ context.Context, merges []ranking.LadderMerge) err
 }
 
 // TestRecordingMeetsTheMerged: a report that was read before a merge of one of its players
-// conflicts when it is applied afterwards. Its retry counts for the remaining player.
+// conflicts when it is applied afterward. Its retry counts for the remaining player.
 func TestRecordingMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){
