@@ -16,13 +16,13 @@ type Amendment struct {
 	Changes *int
 }
 
-// amendOperation is the common part of all amendments: how to find the match, and who may amend it.
+// amendOperation is the common part of the operations that amend a match.
 type amendOperation struct {
 	plain
 	Amendment
 	command string // the command's name, for rejected results
 	origin  Origin
-	window  time.Duration // how long players and the reporter may amend the match
+	window  time.Duration // the Settings.UndoWindow
 	longest int           // how many later matches the group may have, in all ladders
 }
 
@@ -53,8 +53,8 @@ func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 
 func (a amendOperation) about(snap *Snapshot) subject { return subject{amended: a.found(snap)} }
 
-// refusal returns why the match m cannot be undone, fixed or moved, nil if it can. m is nil if it
-// was not found.
+// refusal returns a refusal that applies to undoing, fixing and moving alike, nil if there is none.
+// m is nil if no single match was found.
 func (a amendOperation) refusal(m *StoredMatch) Notice {
 	ref := a.Match
 	last := ref == MatchRef{}
@@ -91,8 +91,8 @@ func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	return nil
 }
 
-// isGone reports whether the match of a button no longer exists. Another match may now have its
-// number.
+// isGone reports whether the group no longer has the match that a button identifies. Another match
+// may now have that number.
 func (a amendOperation) isGone(m *StoredMatch) bool {
 	if m == nil {
 		return a.Match.Tag != "" || a.Changes != nil
@@ -132,8 +132,8 @@ func (a amendOperation) expired(m *StoredMatch) bool {
 
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
-// by returns the sender, as a player and as the Reporter in the notice. Both are zero for an
-// anonymous admin.
+// by returns the sender, as a player and as the Reporter in the notice. Both are zero if the origin
+// has no Sender.
 func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}

@@ -47,15 +47,15 @@ func (a PromptAnswer) planReport(s *Service, c *call) *call {
 		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes}
 		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(c, commandFix, a)}
 	}
-	// The extra results count when they are recorded, not when they are reported. Otherwise, a
-	// sender could collect prompts and then exceed the limit with the answers.
+	// The extra results count at the time of the answer, not of the report. Otherwise, a sender
+	// could collect prompts and then exceed the limit with the answers.
 	if j.extraResults > 0 {
 		j.extra = RateEntry{Bucket: RateResult, Sender: report.sender(), At: c.SentAt}.orNone()
 	}
 	return c.with(j)
 }
 
-// promptedResult is the common part of the answers to a PromptReport and a PromptWizard.
+// promptedResult is the common part of reportAnswer and wizardAnswer.
 type promptedResult struct {
 	plain
 	PromptAnswer
@@ -177,11 +177,11 @@ type ReportChosen struct {
 
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
-// ReportDropped says that a PromptReport or a PromptWizard was canceled or has expired, so the
-// results that it asked about were not recorded.
+// ReportDropped says that a PromptReport or a PromptWizard was canceled or has expired, so none of
+// the matches in question was recorded or corrected.
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
-	Results []NamedResult `json:"results,omitempty"` // of the likeliest reading, if any is known
+	Results []NamedResult `json:"results,omitempty"` // of a report's first reading; a wizard has none
 	// Kept means that the recorded match, whose players the report would correct, stays as it is.
 	// There are no Results then.
 	Kept bool `json:"kept,omitempty"`

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptReport asks which reading of a report is meant, whether to record the report at all, or
-// whether to correct the players of a recorded match. It offers the readings.
+// PromptReport asks about a report: for example, which reading is meant, whether to record the
+// report at all, or whether to correct the players of a recorded match. It offers the readings.
 const PromptReport PromptKind = "report"
 
 // The doubts that this package raises. Parsing a report raises the others.
@@ -19,13 +19,14 @@ const (
 	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean a known person
 	DoubtPlayers   command.Doubt = "players"   // an edited message names other players than its match
 	DoubtDuplicate command.Doubt = "duplicate" // a recorded match is probably the same game
-	DoubtDate      command.Doubt = "date"      // the report dates the match to another day
+	DoubtDate      command.Doubt = "date"      // the report dates a match to another day
 	DoubtGame      command.Doubt = "game"      // the report names a missing ladder
 )
 
-// ReportMessage is a message that reports matches, or that starts a wizard.
+// ReportMessage is a message that reports matches, or a message or button press that starts a
+// wizard.
 type ReportMessage struct {
-	Key      string          `json:"key"`  // the message's idempotency key
+	Key      string          `json:"key"`  // the idempotency key of the message or the press
 	Chat     ExternalChatID  `json:"chat"` // the chat in which Message is valid
 	Message  int64           `json:"message,omitempty"`
 	SentAt   time.Time       `json:"sent_at"`
@@ -49,7 +50,7 @@ func (m ReportMessage) sender() SenderID {
 	return Origin{Chat: Chat{ID: m.Chat}, Sender: m.Reporter}.sender()
 }
 
-// ReportRequest is what a PromptReport asks about: a report with all its readings.
+// ReportRequest is what a PromptReport asks about: a report with the readings to choose from.
 type ReportRequest struct {
 	ReportMessage
 	Readings []command.Reading `json:"readings"`
@@ -58,8 +59,8 @@ type ReportRequest struct {
 	Completes *Completion `json:"completes,omitempty"`
 	// Repeats are the numbers of earlier matches that the report may repeat.
 	Repeats []int `json:"repeats,omitempty"`
-	// Recorded is how many matches of the message are recorded. If that count has changed when the
-	// answer comes, further matches of the message have been recorded, and the prompt is over.
+	// Recorded is how many other matches of the message are already recorded. If further ones have
+	// been recorded by the time a reading is chosen, the prompt is over.
 	Recorded int `json:"recorded,omitempty"`
 	// Replaces is the match whose players the report corrects, nil if it corrects none.
 	Replaces *MatchChoice `json:"replaces,omitempty"`

@@ -9,12 +9,12 @@ import (
 	"elobot/internal/notice"
 )
 
-// KindBoard is the kind of the notice that shows a board. The stored notice is empty, because the
-// board is read when the notice is sent.
+// KindBoard is the kind of the notice that sends or updates the message of a board. The stored
+// notice is empty, because the board is read when the notice is sent.
 const KindBoard = "board"
 
-// Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows
-// the current ranking.
+// Board is the board of a ladder: a message with the ranking, in the chat or in one of its topics,
+// that the bot keeps up to date.
 type Board struct {
 	Ladder ladder.ID
 	Thread int64 // the topic, 0 for none
@@ -45,9 +45,9 @@ const (
 	TurnBoardOff BoardChange = "off"
 )
 
-// ChangeBoard turns the board of a ladder off, or on in the command's topic. A ladder has only one
-// board, so turning it on in another topic moves it. Only admins may change the board; any member
-// may ask about it.
+// ChangeBoard turns the board of a ladder off, turns it on in the command's topic, or says whether
+// it is on. A ladder has only one board, so turning it on in another topic moves it. Only admins
+// may change the board; any member may ask about it.
 type ChangeBoard struct{ Change BoardChange }
 
 func (b ChangeBoard) plan(_ *Service, c *call) *call {

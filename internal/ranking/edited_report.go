@@ -27,16 +27,21 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 	})
 }
 
-// editedReport is the edit of a report that was handled before. Recorded matches stay. Additional
-// results are recorded, each under an unused key of the message. If the message now has another
-// score or other players for its only match, the bot offers to correct the match. If the message
-// now names another ladder and has no other change, the bot explains how to move the match there.
-// The bot ignores all other edits, and edits with more than one reading.
+// editedReport is the edit of a report that was handled before. Recorded matches stay. Unless the
+// bot refuses or ignores the edit, it does one of three things:
+//   - It records additional results, each under an unused key of the message, or asks about them.
+//   - It offers to correct the only match, if the message now has another score or other players.
+//   - It explains how to move a match, if the message now names another ladder and there is nothing
+//     to record or correct.
+//
+// An edit with more than one reading is ignored.
 type editedReport struct {
 	plain
 	origin   Origin
 	original MatchRef
-	record   *recordOperation // everything that the message reports now, nil if that is unclear
+	// record is everything that the message reports now. It is nil unless the message has exactly
+	// one valid reading.
+	record *recordOperation
 }
 
 func (e editedReport) needs() Needs {
@@ -48,7 +53,7 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-// about returns the match to correct or, if there is none, the time of the report.
+// about returns the match to correct or, if there is none, what the record is about.
 func (e editedReport) about(snap *Snapshot) subject {
 	now := e.compare(snap)
 	if m := cmp.Or(now.corrected, now.replaced); m != nil {
@@ -87,19 +92,20 @@ func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 // comparison holds the differences between an edited message and the matches recorded from it.
 type comparison struct {
 	open      *recordOperation // the results not recorded yet, nil for none
-	corrected *StoredMatch     // the only match, if only its result has changed
+	corrected *StoredMatch     // the only match, if its result has changed but not its players
 	result    ladder.Result    // the new result, in the order of the recorded match
 	exchanged bool             // the message now has the sides in the opposite order
 	replaced  *StoredMatch     // the only match, if its players have changed
-	// elsewhere is a match that counts in another ladder than the message names, if nothing else
-	// has changed.
+	// elsewhere is a match that counts in another ladder than the message names. It is set only if
+	// open, corrected and replaced are nil.
 	elsewhere *StoredMatch
 }
 
 // compare compares the report with the recorded matches. The comparison is empty if there is
-// nothing to compare, or if another person reported the matches. It is also empty if the players of
-// a match are no longer in the report and there are several matches or several results, because the
-// match may have been edited into any of the results.
+// nothing to compare, if one of the matches comes from another message, or if another person
+// reported the matches. It is also empty if the players of a match are no longer in the report and
+// there are several matches or several results, because the match may have been edited into any of
+// the results.
 func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	stored := snap.Matches
 	if e.record == nil || len(stored) == 0 {
@@ -171,16 +177,15 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	return c
 }
 
-// has reports whether the match has this result. A reported outcome without a score also matches a
-// score with that outcome, which may have been added later. A match that ended early never gets a
-// score.
+// has reports whether the match has this result. Unless r has Games, a reported outcome without a
+// score also matches a score with that outcome, which may have been added later.
 func (m *StoredMatch) has(r ladder.Result) bool {
 	return r.Equal(m.Result) || !r.HasPoints() && r.Games == "" && r.IsSame(m.Result)
 }
 
-// offerFix offers to fix a match. It refuses if the match is undone, and does nothing if the ladder
-// does not allow the new draw. If the message has exchanged the sides and thereby made the loser
-// the winner, offerFix offers that winner instead of a score.
+// offerFix offers to fix a match. It refuses if the match is undone, and does nothing if the new
+// result is a draw and the ladder does not allow draws. If the message now has the sides in the
+// opposite order and the loser as the winner, offerFix offers that winner instead of a score.
 func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {

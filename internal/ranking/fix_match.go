@@ -37,7 +37,7 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 }
 
 // AcceptFix is a press of the button below an offer to fix a match. The offer can be accepted only
-// once, so the outcome replaces the offer. So does a refusal, unless the match is gone or the
+// once, so the outcome replaces the offer. So do most refusals, but not if the match is gone or the
 // sender lacks permission.
 type AcceptFix FixMatch
 
@@ -173,7 +173,8 @@ type WinnerOffer struct {
 
 var _ = notice.Register[WinnerOffer](notice.Kind{Name: "winner_offer", Purpose: notice.Answer, Alone: true})
 
-// FixPrompt asks for the right score of a match. Sides and Sets are as on the card.
+// FixPrompt asks for the right score of a match. Sides and Sets are as on the card, but without
+// ratings.
 type FixPrompt WinnerOffer
 
 var _ = notice.Register[FixPrompt](notice.Kind{Name: "fix_prompt", Purpose: notice.Answer, Alone: true})

@@ -15,8 +15,8 @@ const DefaultLanguage = "en"
 // same time.
 const greetingGap = time.Minute
 
-// Greet answers /start in a group with the Greeting, unless the bot was added at about the same
-// time and has greeted the group for that.
+// Greet answers /start in a group with the Greeting. It does not if an addition of the bot at about
+// the same time was handled before, because the group has already been greeted then.
 type Greet struct{ Greeting Notice }
 
 func (g Greet) plan(_ *Service, c *call) *call {
@@ -63,7 +63,8 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 // simultaneous reports whether two times are at most greetingGap apart.
 func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
-// BotBack records that the bot may write in a chat again. It does nothing in an unknown chat.
+// BotBack records that the bot is in a chat and may write there. It does nothing in an unknown
+// chat.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot back", func(*Snapshot) Decision { return Decision{Presence: BotActive} })
 }

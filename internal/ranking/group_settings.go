@@ -229,8 +229,8 @@ type SettingsPage struct {
 	GroupSettings
 	// Changed is the change that a typed command has just made, nil for none.
 	Changed *SettingChanged `json:"changed,omitempty"`
-	// Open is the group, the setting or the region of time zones whose buttons are shown, empty for
-	// the list of groups.
+	// Open is the SettingGroup, the setting or the region of time zones whose buttons are shown,
+	// empty for the list of SettingGroups.
 	Open string `json:"open,omitempty"`
 	// ChangedBy is the person who has just chosen a value with a button, nil if no value was chosen
 	// that way.
@@ -249,9 +249,9 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 }
 
 // TypedSettings is a typed /settings or /language. Without arguments, it shows the settings.
-// Arguments such as "k 24" or "zone america/new york" change a setting. If the setting exists but
-// does not have the value, as in "k 1", the bot shows the values to choose from. It refuses an
-// unknown time zone, and answers anything else with a WrongForm.
+// Arguments such as "k 24" or "zone america/new york" change a setting. If one word follows the
+// name of a setting but is not one of its values, as in "k 1", the bot shows the values to choose
+// from. It refuses an unknown time zone, and answers anything else with a WrongForm.
 type TypedSettings struct {
 	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string
@@ -395,7 +395,7 @@ type ChangedSetting struct {
 	Setting       Setting
 	Before, After GroupSettings
 	NewLink       bool          // the web board gets a new link
-	Seasons       []SeasonUntil // the seasons whose end changes
+	Seasons       []SeasonUntil // seasons with their new ends
 }
 
 func (*ChangedSetting) outcome() CommandOutcome { return OutcomeSettingChanged }
@@ -409,7 +409,7 @@ type SettingChanged struct {
 
 var _ = notice.Register[SettingChanged](notice.Kind{Name: "setting_changed", Purpose: notice.Outcome})
 
-// adminsOnly is the common part of operations that only admins may run.
+// adminsOnly is the common part of operations that only admins may run, unless asks is set.
 type adminsOnly struct {
 	plain
 	people participants

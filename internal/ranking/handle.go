@@ -245,7 +245,8 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	}
 	if c.Button != "" {
 		changes.Button = c.Button
-		changes.Keyless = isTooManyPresses(d.Notice) // a press over the limit stores no key
+		// A press over the limit on presses stores no key.
+		changes.Keyless = isTooManyPresses(d.Notice)
 		switch {
 		case d.CallbackAnswer != nil:
 		case d.Page != nil, d.Notice == nil:
@@ -303,8 +304,8 @@ func (d Decision) said() Notice {
 	return nil
 }
 
-// sender returns the name of the command's sender, zero if the origin has none. A new sender is
-// named as a player only if adds is true.
+// sender returns the name of the command's sender, zero if the command has no Sender. A new sender
+// is named as a player only if adds is true.
 func (c *call) sender(snap *Snapshot, adds bool) Name {
 	if c.Sender == nil {
 		return Name{}
@@ -324,10 +325,9 @@ func isUnidentified(snap *Snapshot) bool {
 		func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
 
-// identify makes sure that each person has only one player. It merges unclaimed players into the
-// accounts of the same people, and stores new claims. Neither is an effect of the command. An
-// inconsistent ladder must not keep people from using the others, so identify only logs a merge
-// that fails because of one.
+// identify merges unclaimed players into the accounts of the same people, and stores new claims.
+// Neither is an effect of the command. An inconsistent ladder must not keep people from using the
+// others, so identify only logs a merge that fails because of one.
 func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
@@ -362,16 +362,17 @@ type job struct {
 	name string
 	// bucket is the rate limit that the command counts against, empty for none.
 	bucket RateBucket
-	// extra and extraResults are set if the command answers a prompt about several matches. The
-	// prompt has already counted as one result of the reporter, and the press counts as a press.
-	// extraResults is how many other matches there are, and extra is how each of them counts.
+	// extra and extraResults are set if the command chooses a reading with several matches. The
+	// report has usually counted as one result already, and the press counts as a press.
+	// extraResults is how many further matches the reading has, and extra is how each of them
+	// counts.
 	extra        RateEntry
 	extraResults int
 
 	ofAdmins      bool // the operation may need to know whether the sender is an admin
-	reports       bool // the operation may record what a message reports
+	reports       bool // the command is a report, or the edit of one
 	edits         bool // if the edited message was handled before, the command runs again as its edit
-	asks          bool // the operation only answers a question, so it never locks the group
+	asks          bool // the operation has no Effect, so it never locks the group
 	ofGroup       bool // the operation is about the group, not about the ladder that applies
 	locks         bool // the operation locks the group from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat

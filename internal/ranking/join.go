@@ -8,7 +8,7 @@ import (
 )
 
 // Join gives the sender a standing in the group's default ladder. A player who had left the group
-// is shown again in all its rankings.
+// comes back to all its ladders.
 type Join struct{}
 
 func (Join) plan(s *Service, c *call) *call {

@@ -23,8 +23,8 @@ const (
 	MaxLadderWords = 4
 )
 
-// LadderLabel identifies the ladder of a notice, so that the buttons below the notice are about
-// that ladder.
+// LadderLabel identifies a ladder: for example, the ladder of a notice, so that the buttons below
+// the notice are about that ladder.
 type LadderLabel struct {
 	ID   ladder.ID `json:"id"`
 	Name string    `json:"name"`
@@ -34,9 +34,9 @@ func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
 // namedLadder looks for a ladder's name in the command. It returns the need for a plan without that
 // name, or for an answer instead of the command, or nil if the command names no ladder. All lines
-// of a command are about one ladder, so a later line that names another ladder is refused. A
-// missing ladder is refused in the first line and ignored in later ones, unless the command is a
-// report that may use plain names.
+// of a command are about one ladder, so the command is refused if a later line names another
+// ladder. A missing ladder is refused in the first line and ignored in later ones, unless the
+// command is a report that may use plain names.
 func (c *call) namedLadder(s *Snapshot) need {
 	if !c.Said.MayNameLadder {
 		return nil
@@ -74,17 +74,17 @@ func (c *call) namedLadder(s *Snapshot) need {
 }
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the
-// chat now belongs to another group. A button about a match or a prompt never lacks its ladder,
-// because the match or the prompt determines the ladder.
+// chat now belongs to another group. A button about a prompt, or about a match that was found,
+// never lacks its ladder, because the prompt or the match determines the ladder.
 func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
 // ladderOf returns the ladder to read, 0 for the default ladder. It is the ladder of the amended
-// match, or else the ladder that the command names, or else the ladder that applies where the
-// command was sent. A button that names no ladder was made when the group had only its first
-// ladder, and means that one. If the snapshot already has the right ladder, or the operation is
-// about the whole group, the result is the ladder of the call.
+// match, or else the ladder that the command or its button names, or else the ladder that applies
+// where the command was sent. A button that names no ladder was made when the group had only its
+// first ladder, and means that one. If the snapshot already has the right ladder, or the operation
+// is about the whole group, the result is the ladder of the call.
 func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	if c.ladder != 0 && snap.Ladder.ID == 0 { // the button is from before the chat changed groups
 		return 0
@@ -106,7 +106,7 @@ func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 type GroupLadder struct {
 	Ladder
 	Default bool // the ladder applies wherever no other one does
-	Topics  int  // number of topics bound to it
+	Topics  int  // number of topics bound to it; 0 unless Needs.Topics is set
 }
 
 // findLadder returns the ladder with the given name, ignoring case, nil if there is none.
@@ -150,7 +150,7 @@ type ChangeLadder struct {
 	Name string
 	Sure bool // RenameLadder does not ask whether all of Name is the new name
 	// First is what AddLadder calls the group's only ladder, if that ladder has no name yet. If
-	// First is empty, the bot asks the admin for that name.
+	// First is empty then, the bot asks the admin for that name.
 	First string
 }
 

@@ -9,7 +9,7 @@ import (
 
 // merge merges an unclaimed player (from) into the account of the same person (into). A season in
 // which both have a standing is replayed from the first match of either, with the matches of both
-// counting for the account. Matches in which both played are undone. merge does nothing if the
+// counting for the account. Matches in which both played are undone. merge changes nothing if the
 // unclaimed player has already been claimed or merged.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person",
@@ -31,7 +31,7 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 }
 
 // merge returns the changes that combine two players' standings in a season. Only the account keeps
-// a standing, and takes the start rating of the older one.
+// its standing, which gets the start rating of the older of the two standings.
 func (l SharedLadder) merge(from Player, into ladder.PlayerID) (LadderMerge, error) {
 	of := func(player ladder.PlayerID) ladder.Standing {
 		isOf := func(s ladder.RankedPlayer) bool { return s.Player == player }

@@ -11,7 +11,7 @@ import (
 const maxMissing = 3
 
 // MissingLadder is an unknown name where a ladder's name may stand: a misspelled ladder, or a game
-// for which the group has no ladder or several.
+// for which the group has several ladders or none, not counting archived ones.
 type MissingLadder struct {
 	Word  string        `json:"word"`
 	Maybe []LadderLabel `json:"maybe"` // the ladders that Word may mean, likeliest first
@@ -19,8 +19,8 @@ type MissingLadder struct {
 
 // ladderAt returns the ladder whose name a text begins with, or the missing ladder, and how many
 // words that name has. It prefers the longest name. The name of a game means the ladder for that
-// game, if only one such ladder is not archived. A player's name is never taken for a game or a
-// misspelled ladder. Misspelled ladders are recognized only in reports.
+// game, if only one such ladder is not archived. The name of somebody in Everybody is never taken
+// for a game or a misspelled ladder. Misspelled ladders are recognized only in reports.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)

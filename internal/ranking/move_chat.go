@@ -29,8 +29,8 @@ func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 }
 
 // DetachedGroup is a group without a chat, because its chat turned out to be the chat of another
-// group with at least as many matches. A detached group stays in the store, but only Verify reads
-// it.
+// group with at least as many matches. A detached group stays in the store, but no command applies
+// to it.
 type DetachedGroup struct {
 	Group   GroupID
 	Matches int
