@@ -9,9 +9,9 @@
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
 //	change           round(K·G·(S−E)), but at least 1 up or down if the match was decided
 //
-// G is 1, or [MarginFactor] if the margin of victory counts. The minimum of one point is elobot's
-// own rule. Without it, a favorite would gain nothing from a win against a far weaker player, and
-// the underdog would risk nothing.
+// G is 1, or [MarginFactor] if the margin of victory counts. No change takes a rating out of the
+// range from [Min] to [Max]. The minimum of one point is elobot's own rule. Without it, a favorite
+// would gain nothing from a win against a far weaker player, and the underdog would risk nothing.
 package elo
 
 import "math"

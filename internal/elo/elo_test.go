@@ -73,9 +73,10 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeProperties checks that the change is antisymmetric, goes to the winner, does not shrink
-// or change its sign with a larger K, is never larger than K, keeps ratings in range, and sums to
-// zero if sides of equal size share one K.
+// TestChangeProperties checks that the change is antisymmetric, goes to the winner, moves at least
+// one point in a decided match if there is room, does not shrink or change its sign with a larger
+// K, is never larger than K rounded, keeps ratings in range, and sums to zero if sides of equal
+// size share one K.
 func TestChangeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

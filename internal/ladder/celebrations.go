@@ -29,7 +29,8 @@ const (
 	// group's time zone.
 	UpsetOfMonth CelebrationKind = "upset"
 	// PersonalBest means that the match took the player from below their previous best rating to
-	// above it. In a player's first matchesToABest matches, none is celebrated.
+	// above it, both in the current season. In a player's first matchesToABest matches of a season,
+	// no best is celebrated.
 	PersonalBest CelebrationKind = "best"
 	// WinningStreak means that the player has won 5, 10, 15 or another multiple of streakStep
 	// matches in a row.
@@ -43,11 +44,11 @@ const (
 	// of players that such a table needs for medals.
 	MinPlaces = 3
 
-	// MinUpset is the smallest rating difference of an upset that is stored and celebrated.
+	// MinUpset is the smallest rating difference of an upset that is stored or celebrated.
 	MinUpset = 100
 
-	// MaxLeaders is the number of players to read from the top of the ranking to find a new number
-	// one. Hardly any message involves that many players.
+	// MaxLeaders is the maximum number of players to read from the top of the ranking to find a new
+	// number one. Hardly any message involves that many players.
 	MaxLeaders = 64
 	// matchesToABest is the number of matches that a player must have played before a personal best
 	// is special.
@@ -76,9 +77,9 @@ type Leaders struct {
 }
 
 // Celebrate returns what is special about each match of a message; an element is nil if nothing is.
-// largest is the largest upset of the month before the message, 0 if there was none. If two
-// instances record matches in one ladder within milliseconds of each other, both may celebrate
-// although only one of them should.
+// largest is the month's largest upset without these matches, 0 if there is none. If matches of two
+// messages are recorded in one ladder at nearly the same time, both may be celebrated although only
+// one of them should.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)

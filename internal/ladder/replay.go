@@ -52,7 +52,7 @@ type Rewrite struct {
 	// player passes to the new one, so Superseded and Entries name only the new players.
 	Players    []ReplacedPlayer
 	Superseded []OldEntry // current entries that no longer apply
-	Entries    []NewEntry // their replacements
+	Entries    []NewEntry // entries to append, mostly in place of these
 	Upsets     []ChangedUpset
 	// Standings are the changed standings, sorted by id. Each has the version that was read. A
 	// standing without an id is new.
@@ -137,9 +137,9 @@ func (w Rewrite) EntriesOf(m Match) []Entry {
 }
 
 // Initial returns the standings before the first match of the history. It fails with
-// ErrInconsistent if a match that counts lacks an entry or a standing, or if an undone match has an
-// entry. LastPlayed keeps its current value, because the history does not show the earlier one. The
-// store corrects LastPlayed for Rewrite.Unplayed.
+// ErrInconsistent if a player of a match that counts has no entry for it or no standing, or if an
+// undone match has an entry. LastPlayed keeps its current value, because the history does not show
+// the earlier one. The store corrects LastPlayed for Rewrite.Unplayed.
 func (h History) Initial() (Table, error) {
 	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {

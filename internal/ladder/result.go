@@ -50,7 +50,7 @@ func (s Score) Most() int { return max(s.A, s.B) % Half }
 // IsGame reports whether the score can be the score of a single game in a series: 1:0, 0:1 or ½:½.
 func (s Score) IsGame() bool { return s == DrawnGame || s.A+s.B == 1 }
 
-// String returns the score in the form used in commands.
+// String returns a score with points, or Draw, in the form used in commands.
 func (s Score) String() string {
 	if s == Draw {
 		return "="

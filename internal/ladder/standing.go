@@ -25,7 +25,7 @@ type Provisional struct {
 	Matches int `json:"provisional_matches"` // number of matches with this K
 }
 
-// kAfter returns the K-factor of a player who has played this many matches in the current season.
+// kAfter returns the K-factor of a player who has played this many matches in the season so far.
 // Undone matches do not count.
 func (r RatingRules) kAfter(played int) int {
 	if played < r.Provisional.Matches {
@@ -39,7 +39,7 @@ func (r RatingRules) kAfter(played int) int {
 type Standing struct {
 	ID       StandingID `json:"id"` // 0 if not stored yet
 	Player   PlayerID   `json:"player_id"`
-	Name     string     `json:"name"` // the player's latest name in this group
+	Name     string     `json:"name"` // the player's name in the group, not updated after the season
 	Elo      int        `json:"elo"`
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`
@@ -98,9 +98,9 @@ func (s Standing) Differs(o Standing) bool {
 	return s != o
 }
 
-// after returns the standing after a match with the given score and rating change. at is when the
-// match was played. It may be before LastPlayed, because matches need not be reported in the order
-// in which they were played.
+// after returns the standing after a match with the given score and rating change. at is the
+// PlayedAt of the match. It may be before LastPlayed, because reports may be handled in another
+// order than they were sent.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at
@@ -124,7 +124,7 @@ func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 type Part struct {
 	Player PlayerID
 	Side   int    // 1 is A, 2 is B
-	Entry  *Entry // the current history entry, nil for an undone match
+	Entry  *Entry // the current history entry, nil for an undone or a new match
 }
 
 // Entry is a history entry, which records how a match changed a standing. The JSON names are the

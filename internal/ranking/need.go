@@ -13,7 +13,7 @@ import (
 
 // need is something that a decision lacks. Its type determines how the service meets it:
 //   - Needs beside the snapshot are read in the same round, and decide is called again.
-//   - Needs instead of the snapshot change what to read, or what is stored. The lock is
+//   - Needs instead of the snapshot change what to read, or what is stored. Any lock is
 //     released, and the next round reads everything again.
 //   - Needs of a plan also end the round, and the operation plans the call again before the
 //     next round.
@@ -25,14 +25,14 @@ type need interface {
 // Needs beside the snapshot.
 type (
 	// historyOf is the need for Beside.History: the matches of the match's season from the match
-	// on. If into is set, it is also the need for Beside.Into, the history of the ladder to which
-	// the match is moved.
+	// on. If into is set, it is also the need for Beside.Into and Beside.IntoSeason. into is the
+	// ladder to which the match is moved.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
 	}
-	// upsetOf is the need for Beside.LargestUpset, in the month that begins at month. Only a new
-	// upset needs it, so most results do not.
+	// upsetOf is the need for Beside.LargestUpset, in the month that begins at month. A report
+	// needs it only if one of its matches is an upset.
 	upsetOf  struct{ month time.Time }
 	answerTo struct{ asking asking }
 )
@@ -47,14 +47,14 @@ type (
 		season ladder.SeasonID
 	}
 	// identities is the need to merge or claim players, because the snapshot shows that a person
-	// has two players or claims one. Each person must have exactly one player.
+	// has two players or claims one.
 	identities struct {
 		call *call
 		snap *Snapshot
 	}
-	// seasonEnd is the need to end a ladder's current season, because the command is about a time
-	// after the season's end. Such a command reports a match, changes the length of seasons, ends a
-	// season by hand, or moves a later match into the ladder.
+	// seasonEnd is the need to end a ladder's current season, because the season ends at or before
+	// the time that the command is about. Such a command reports a match, changes the length of
+	// seasons, ends a season by hand, or moves a match into the ladder.
 	seasonEnd struct {
 		ladder Ladder
 		at     time.Time
@@ -93,12 +93,12 @@ func (onlyAnswer) what() string  { return "to be nothing but an answer" }
 func (ladderNamed) what() string { return "a plan without the name of a ladder" }
 func (foundPrompt) what() string { return "a plan for its prompt" }
 
-// metNeeds has the descriptions of the needs that an attempt has met.
+// metNeeds has the descriptions of the needs met so far.
 type metNeeds []string
 
 // add records a need. It fails if the need was met before, because meeting it again cannot help.
-// Only the end of a season may be needed twice: after a long pause, the next season may be over
-// too.
+// Only the end of a season may be needed twice: if another command has ended the season first, the
+// next season may be over too.
 func (m *metNeeds) add(n need) error {
 	most, times := 1, 0
 	if _, ok := n.(seasonEnd); ok {
@@ -118,7 +118,7 @@ func (m *metNeeds) add(n need) error {
 
 // meet meets a need, so that the next round can read everything again.
 func (s *Service) meet(ctx context.Context, c *call, n need) error {
-	c.isNamed = true // or n shows that it names no ladder
+	c.isNamed = true // n is the name of a ladder, or has come up because there is none
 	switch n := n.(type) {
 	case wholeGroup:
 		c.wholeGroup = true

@@ -9,8 +9,8 @@ import (
 const MaxRejected = 30
 
 // NotRecorded lists results that were rejected because the sender exceeded the limit per minute.
-// Until the notice is sent, further rejected results of the same sender are added to the same
-// notice.
+// Until the notice is sent, further rejected results of the same sender in the same topic are added
+// to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
 	Items []RejectedResult `json:"items"`          // the first MaxRejected, in order of rejection
@@ -25,12 +25,13 @@ var _ = notice.Register[NotRecorded](notice.Kind{
 type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
 	NamedResult        // of a match; for a fix, only the scores
-	// Number is the number of the match to be amended, 0 if unknown. Last means that the command is
-	// about the sender's last match or, for a restore, about the last match that the sender undid.
+	// Number is the number of the match to be amended, 0 for none or if unknown. Last means that
+	// the command is about the sender's last match or, for a restore, about the last match that the
+	// sender undid.
 	Number int  `json:"number,omitempty"`
 	Last   bool `json:"last,omitempty"`
-	// Malformed means that the command reported no complete result: it could not be parsed, or the
-	// bot would have asked for the result. The fields above except Command may then be empty.
+	// Malformed means that the command reports no valid result: the bot would have answered what is
+	// wrong with it, or asked for the result. The fields above except Command may then be empty.
 	Malformed bool `json:"malformed,omitempty"`
 }
 
@@ -74,7 +75,7 @@ func (r *recordOperation) namedResults(snap *Snapshot) (all []NamedResult) {
 	return all
 }
 
-// shownNames returns the names of people as the message shows them.
+// shownNames returns the names that NameOf returns for people about whom nothing else is known.
 func shownNames(people []command.Person) (all []Name) {
 	for _, p := range people {
 		all = append(all, NameOf(p, Known{}))
@@ -82,8 +83,9 @@ func shownNames(people []command.Person) (all []Name) {
 	return all
 }
 
-// NameOf returns the name of a person who is not necessarily a player. The Name refers to the
-// player if there is one. Otherwise it has the name or the username in the message.
+// NameOf returns the name of a person who is not necessarily a player. If the person is a player,
+// or p has a Player, the Name refers to that player. Otherwise it has the name or the username in
+// the message.
 func NameOf(p command.Person, k Known) Name {
 	switch {
 	case k.IsPlayer():

@@ -19,7 +19,7 @@ const CallbackLifetime = 15 * time.Second
 type Name struct {
 	Player ladder.PlayerID `json:"player,omitempty"` // 0 for a non-player
 	Name   string          `json:"name,omitempty"`
-	// Mark distinguishes players with the same name in a ladder. It is the player's username, or
+	// Mark distinguishes players with the same name in a group. It is the player's username, or
 	// else a number. It is empty if the name is unique.
 	Mark string `json:"mark,omitempty"`
 }
@@ -38,7 +38,8 @@ func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	})
 }
 
-// EachName calls do for each Name in the value to which pointer points.
+// EachName calls do for each Name in the value to which pointer points, except in maps and
+// interfaces.
 func EachName(pointer any, do func(*Name)) { eachName(reflect.ValueOf(pointer).Elem(), do) }
 
 func eachName(in reflect.Value, do func(*Name)) {
@@ -73,7 +74,7 @@ type MatchRecorded struct {
 	Sides      [2]Side    `json:"sides"`
 	Sets       []SetScore `json:"sets,omitempty"`        // the points, if the score counts sets
 	Games      string     `json:"games,omitempty"`       // as typed, for a match that ended early
-	NewPlayers []Name     `json:"new_players,omitempty"` // players not in the ladder before
+	NewPlayers []Name     `json:"new_players,omitempty"` // players who had no standing in the season
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
 	// Past means that, according to the report, the match was played on an earlier day. The match
 	// still counts as of the time of its report.
@@ -83,17 +84,18 @@ type MatchRecorded struct {
 	Season   int       `json:"season,omitempty"`
 	Was      *OldScore `json:"was,omitempty"`       // the score before the last fix
 	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
-	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if a merge of two players undid it
+	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if the match counts, or if a merge undid it
 	Changes  int       `json:"changes,omitempty"`   // how often it was amended, or undone by a merge
-	// Celebration is what the card celebrates, nil for nothing. It is always nil on the card of an
-	// amended match, and in a chat with celebrations turned off.
+	// Celebration is what the card celebrates, nil for nothing. The card of an amended match
+	// celebrates nothing. Neither does the card of a match that was recorded while celebrations
+	// were off, or in a season that was over.
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
 var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
 
-// ResultsSummary replaces cards that could not be sent in time, or of which there were too many.
-// The store makes it when that happens.
+// ResultsSummary replaces cards that could not be sent in time, or that waited behind too many
+// other notices. The store makes it when that happens.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
 	Results []MatchRecorded `json:"results"` // the first of the cards
@@ -238,7 +240,7 @@ const (
 	AdminsUnknown RefusalCode = "admins_unknown" // failed to check whether the sender is an admin
 	// Inconsistent means that the stored ratings are inconsistent, so they cannot be replayed.
 	Inconsistent  RefusalCode = "inconsistent"
-	UnknownButton RefusalCode = "unknown_button" // the bot no longer has this button
+	UnknownButton RefusalCode = "unknown_button" // the button is not valid, or no longer
 
 	NotUndone     RefusalCode = "not_undone"      // the match to be restored is not undone
 	UndoneLongAgo RefusalCode = "undone_long_ago" // it was undone more than Minutes ago
@@ -255,7 +257,7 @@ const (
 	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // an anonymous admin was asked, not the sender
 	// AskedAlready means that the sender has yet to answer an earlier prompt about the match.
 	AskedAlready RefusalCode = "asked_already"
-	PromptOver   RefusalCode = "prompt_over" // the prompt is closed
+	PromptOver   RefusalCode = "prompt_over" // the prompt can no longer be answered
 
 	SentAsChannel RefusalCode = "sent_as_channel" // the person behind a channel is unknown
 
@@ -266,13 +268,13 @@ const (
 	LadderName     RefusalCode = "ladder_name"      // Name cannot be the name of a ladder
 	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group has this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
-	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders, listed in Name
+	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders; Name lists the active ones
 	TooManyLadders RefusalCode = "too_many_ladders" // the group already has Matches ladders, the maximum
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line names another ladder, Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
 	SeasonName     RefusalCode = "season_name"      // Name cannot be the name of a season
-	SeasonEnded    RefusalCode = "season_ended"     // the season that the button would end is over
+	SeasonEnded    RefusalCode = "season_ended"     // the season that the button would end is not current
 	// SeasonTooYoung means that the season to end has only just started or, by the messenger's
 	// clock, starts after the command was sent.
 	SeasonTooYoung RefusalCode = "season_too_young"
@@ -285,7 +287,7 @@ const (
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
-	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions; results are still accepted
+	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions, which is separate from that on results
 	TooManyPresses   RefusalCode = "too_many_presses"   // over the limit on presses; nothing changed
 	TooManyResults   RefusalCode = "too_many_results"   // over the limit on results; nothing changed
 )
@@ -293,10 +295,11 @@ const (
 // Refusal says why nothing was changed.
 type Refusal struct {
 	Code RefusalCode `json:"code"`
-	// Name is the name of a person, ladder, season or time zone, depending on the code.
+	// Name is the name of a person, ladder, season or time zone, or a list of ladders, depending on
+	// the code.
 	Name string `json:"name,omitempty"`
 	Near *Name  `json:"near,omitempty"` // a player that an unknown Name may mean
-	// Ladders are the names of the existing ladders, if Name is a game.
+	// Ladders are the names of the ladders that are not archived, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
 	Number  int    `json:"number,omitempty"` // of the match or season, depending on the code; 0 for none
 	// Minutes is how long the players and the reporter may amend a match, or how long an undone

@@ -24,8 +24,7 @@ type operation interface {
 	// refuse returns a refusal that does not depend on the sender's permission, nil if there is
 	// none. permission and decide are called only if refuse returns nil.
 	refuse(*Snapshot) Notice
-	// permission returns who may run the operation. If decide will refuse anyway, permission admits
-	// any sender, so that the sender sees that refusal.
+	// permission returns who may run the operation.
 	permission(*Snapshot) Permission
 	// decide returns the effect of the command and its notices, or a refusal, or what it needs to
 	// know first. It fails with ErrInconsistent if the stored ratings cannot be replayed.
@@ -86,8 +85,8 @@ func (e event) needs() Needs { return Needs{People: e.people} }
 
 func (e event) decide(snap *Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
-// answer returns the decision that answers with n: a press by editing the message with the button,
-// any other command with a new message.
+// answer returns the decision that answers with n: as the new content of the message Pressed if
+// there is one, otherwise as a new message.
 func (o Origin) answer(n Notice) Decision {
 	if o.Pressed != 0 {
 		return Decision{Page: n}
@@ -144,7 +143,8 @@ type Admins interface {
 }
 
 // adminStatus returns whether the sender of a command is an admin. It asks the messenger at most
-// once for each command, and only if the operation may need to know.
+// once for each command, and only if the operation may need to know. A command without a Sender
+// counts as an admin's.
 func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	switch {
 	case !c.ofAdmins || c.admin != AdminUnasked:
@@ -167,8 +167,8 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 // Operation is a value that describes what a command asks the service to do.
 type Operation interface {
 	// plan gives the call its job, and returns the call. It is called again once the service has
-	// found the ladder that the command names, the prompt that it answers, or the outcome of the
-	// message that it edits. A plan does not depend on the group's members: its job reads them.
+	// found the ladder that the command names or the prompt that it answers, or found that the
+	// message that it edits was handled before.
 	plan(s *Service, c *call) *call
 }
 

@@ -20,8 +20,8 @@ const (
 	OutcomeFixed          CommandOutcome = "fixed"
 	OutcomeJoined         CommandOutcome = "joined"
 	OutcomeSettingChanged CommandOutcome = "setting_changed"
-	// OutcomeAsked means that the bot asks something about a result before recording or changing
-	// it.
+	// OutcomeAsked means that a PromptReport or a PromptWizard asks about a result before the bot
+	// records or changes it.
 	OutcomeAsked      CommandOutcome = "asked"
 	OutcomeAnswered   CommandOutcome = "answered"
 	OutcomeRefused    CommandOutcome = "refused"
@@ -29,8 +29,8 @@ const (
 	OutcomeDuplicate  CommandOutcome = "duplicate"   // the command was handled before
 	OutcomeDeadLetter CommandOutcome = "dead_letter" // the command failed for good
 
-	// outcomeDropped is the outcome of a command that stores nothing and gets no answer. It is
-	// logged as OutcomeUnanswered.
+	// outcomeDropped is the outcome of a command that stores nothing and gets no answer. The log
+	// shows it as OutcomeUnanswered, if at all.
 	outcomeDropped CommandOutcome = "dropped"
 )
 

@@ -17,7 +17,7 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	}
 	change.Player, change.New = *k.Player, k.New
 	if p.ID != 0 {
-		// This claims an unclaimed player.
+		// If the player is unclaimed, this claims it.
 		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name
 	}
 	if k.Standing != nil && k.Standing.Name != change.Player.Name {
@@ -77,8 +77,8 @@ func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 // participants are the distinct people of a command.
 type participants []command.Person
 
-// add adds the person p and returns p's index. If the person is present without an id, add replaces
-// that entry with p.
+// add adds the person p if p is not present, and returns p's index. If p is present without an id,
+// add replaces that entry with p.
 func (ps *participants) add(p command.Person) int {
 	i := ps.index(p)
 	if i < 0 {
@@ -133,7 +133,8 @@ func senderOf(o Origin) participants {
 
 func (p Player) name() Name { return Name{Player: p.ID} }
 
-// senderName returns the sender's name. The first of the snapshot's People must be the sender.
+// senderName returns the sender's name. The first of the snapshot's People must be the sender, with
+// a Player.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
 // IsAccount reports whether the person is an account: a message has shown them with their id.

@@ -51,7 +51,8 @@ func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 	return offered[i], true
 }
 
-// PromptWindow is how long a prompt can be answered after the messenger has accepted its message.
+// PromptWindow is how long a prompt can be answered after the messenger has accepted its message,
+// or after a press or a reply has changed its question.
 const PromptWindow = 5 * time.Minute
 
 // Prompt is a question with buttons. It is open until it is answered or canceled, or its timer ends
@@ -64,7 +65,7 @@ type Prompt struct {
 	Closed    bool
 }
 
-// is reports whether p is the prompt that ref means. A nil prompt never is.
+// is reports whether p, found by the id of ref, also has the tag of ref. A nil prompt does not.
 func (p *Prompt) is(ref PromptRef) bool { return p != nil && p.tag() == ref.Tag }
 
 func (p *Prompt) tag() MatchTag {
@@ -138,9 +139,9 @@ type ClosedPrompt struct {
 }
 
 // PromptAnswer is a press of a prompt's button, or a reply to the prompt. If the sender may answer
-// and the prompt is still open, the service carries out the answer, and edits the prompt's message
-// to show it. An answer that leads to another question keeps the prompt open. An answer that takes
-// effect closes the prompt, so that no other answer can.
+// and the prompt is still open, the service carries out the answer. An answer that leads to another
+// question keeps the prompt open, and the prompt's message asks that question. An answer that takes
+// effect is shown in the message and closes the prompt, so that no other answer can take effect.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
@@ -230,8 +231,8 @@ func (p promptOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission repeats the check made when the prompt was sent, because the sender may have lost the
-// permission since. The person asked may cancel in any case.
+// permission checks whether the sender may undo the match now, because a permission may have been
+// lost since the prompt was sent. A person who was asked may cancel in any case.
 func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
@@ -240,8 +241,7 @@ func (p promptOperation) permission(snap *Snapshot) Permission {
 			refusal.Instead = fmt.Sprintf("/%s %d", commandUndo, m.Number)
 		}
 		return Permission{Who: OnlyAdmins, Refusal: refusal}
-	// There is no match to undo. Either the answer is Cancel, or decide refuses because the match's
-	// group was detached.
+	// There is no match to undo. Either the answer is Cancel, or decide refuses.
 	case m == nil:
 		return Permission{}
 	default:

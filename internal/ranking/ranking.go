@@ -5,8 +5,8 @@
 // plain Go what to change, and has the [Store] apply everything in one transaction: the effect, the
 // idempotency key and the [Notice] that answers the command. The decision is pure, so it can be
 // repeated. If another transaction has changed what was read, the store writes nothing and the
-// service starts over, a limited number of times. A command that was committed before is recognized
-// by its key and has no second effect.
+// service starts over, a limited number of times. As long as the key is stored, a command that was
+// committed before is recognized and has no second effect.
 //
 // The package calls no Telegram API, runs no SQL and contains no message texts: notices carry
 // facts, and other packages render them.
@@ -25,7 +25,7 @@ type (
 	ExternalChatID int64
 	// ChatID is the store's id of a chat.
 	ChatID int64
-	// GroupID is the store's id of a group: a group chat with its ladders, players and matches.
+	// GroupID is the store's id of a group, which has ladders, players and matches.
 	GroupID int64
 )
 
@@ -52,7 +52,7 @@ type Origin struct {
 	Retried bool
 	Place
 	Ladder ladder.ID
-	// Said is the parsed message. If a button asks about the earlier command that its message
+	// Said is the parsed message. If a button is about the earlier command that its message
 	// answered, Said is that command. For all other buttons, it is empty.
 	Said command.Command
 }

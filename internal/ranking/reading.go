@@ -41,8 +41,8 @@ func ParseReport(c command.Command, names *command.Names) Parsed {
 	}
 }
 
-// NeedsNames reports whether parsing a command probably needs the names of the group's members.
-// Most results mention all players and have no words besides "gg", so they do not need names.
+// NeedsNames reports whether parsing a command probably needs the names of the group's members. It
+// does not if all players are mentioned and there are no other words than, for example, "gg".
 func (r Parsed) NeedsNames(c command.Command) bool {
 	isUnread := r.Malformed != nil || r.Ambiguous != nil && r.Ambiguous.Doubt == command.DoubtLine
 	return c.LikelyNamesPlayers() || isUnread
@@ -55,14 +55,15 @@ type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
-	Teams   bool           `json:"teams,omitempty"` // the command is a /match with teams
+	Teams   bool           `json:"teams,omitempty"` // the command is a /match that is about teams
 	// Corrected is the command that the sender probably meant, empty if unclear.
 	Corrected string `json:"corrected,omitempty"`
 }
 
 var _ = notice.Register[WrongForm](notice.Kind{Name: "wrong_form", Purpose: notice.Outcome})
 
-// WrongFormOf returns the notice for an error of package command. ok is false for other errors.
+// WrongFormOf returns the notice for an error that is a command.FormError. ok is false for other
+// errors.
 func WrongFormOf(c command.Command, err error) (form WrongForm, ok bool) {
 	var wrong *command.FormError
 	if !errors.As(err, &wrong) {

@@ -18,9 +18,9 @@ const MaxReports = 20
 
 // ReadReport records the matches that a message reports, in order, updates the ratings of their
 // players, and notifies the group. If the message is ambiguous or unusual, the bot asks first. If
-// only some of its matches are probable duplicates or have a new username that may mean a known
-// player, the bot records the others at once. If the whole result or only the score is missing, a
-// wizard asks for it.
+// only some of its matches are probable duplicates or have new players, the bot may record the
+// others at once. If the whole result or only the score is missing, a wizard asks for it, except if
+// an anonymous admin reports.
 //
 // An edit of a message that was handled before is handled as an editedReport.
 type ReadReport struct {
@@ -277,8 +277,8 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 	return d, nil, nil
 }
 
-// adds reports whether the decision makes the new person p a player. If some matches of a report
-// wait for an answer, only the players and reporters of the others are added.
+// adds reports whether a decision that is not Unadded makes the new person p a player. If some
+// matches of a report wait for an answer, only the players and reporters of the others are added.
 func (d Decision) adds(p ladder.PlayerID) bool {
 	matches, records := d.Effect.(NewMatches)
 	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {

@@ -16,12 +16,11 @@ const (
 	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
 	lockRetryDelay = 100 * time.Millisecond
-	// defaultTimeout bounds a command whose context has no deadline.
+	// defaultTimeout is the assumed time for a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
-	// defaultReplay is how many later matches an amendment may replay by default. On two shared
-	// cores, replaying that many matches and rewriting half of them takes less than a quarter of
-	// the time of an attempt. A replay therefore fits into an attempt even on a machine that is
-	// several times slower.
+	// defaultReplay is the default of Settings.LongestReplay. On two shared cores, replaying that
+	// many matches and rewriting half of them takes less than a quarter of the time of an attempt.
+	// A replay therefore fits into an attempt even on a machine that is several times slower.
 	defaultReplay = 10_000
 	// contentionMemory is how long the service remembers a conflict in a chat.
 	contentionMemory = time.Second

@@ -159,7 +159,7 @@ func (s *Snapshot) seasonTag() MatchTag {
 	return TagOf(s.FirstMatch, fmt.Sprint(s.Ladder.Season.ID), s.Ladder.Season.Starts.UTC().String())
 }
 
-// played returns the number of players who have played in the season of the snapshot.
+// played returns how many players have played in the season of the snapshot.
 func played(snap *Snapshot) (people int) {
 	for _, k := range snap.Everybody {
 		if k.Standing != nil && k.Standing.Played > 0 {
@@ -203,12 +203,12 @@ type NewSeason struct {
 
 func (*NewSeason) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// AfterSeason is the delay between the end of a season and its timer, which starts the next season
-// and announces the result. The delay lets messages sent before the end arrive first.
+// AfterSeason is the delay between the end of a season and its timer. The delay lets messages sent
+// before the end arrive first.
 const AfterSeason = time.Minute
 
-// minSeason is the minimum length of an automatic season. Time zones are up to 26 hours apart, so
-// after a change of the zone, the next month may begin only hours after the end of the previous
+// minSeason is the minimum length of a new automatic season. Time zones are up to 26 hours apart,
+// so after a change of the zone, the next month may begin only hours after the end of the previous
 // season.
 const minSeason = 48 * time.Hour
 
@@ -285,6 +285,7 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 
 // seasonTimer ends a season whose end has passed, and starts the next one. If no player has played
 // in the season, the ladder is archived, or seasons have become manual, it moves the end instead.
+// If a message has already ended the season, the timer only announces the result.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID
@@ -343,7 +344,7 @@ type SeasonStarted struct {
 	Number int    `json:"number"`
 	Name   string `json:"name,omitempty"`
 	Ended  int    `json:"ended"` // the number of the previous season
-	// Before has the numbers of the matches that count and were reported after the button was
+	// Before has the numbers of the matches that count and were reported since the button was
 	// posted. They belong to the previous season, even if the button was pressed before they were
 	// reported, because the messenger may deliver a press late.
 	Before []int `json:"before,omitempty"`

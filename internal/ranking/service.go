@@ -11,8 +11,9 @@ import (
 // Service handles the commands of all groups. A method that handles a command commits the effect,
 // the key and the answer together, or returns an error. Even after an error, players may have been
 // merged or claimed, and a season may have been ended. After ErrTimeout, the effect may have been
-// committed too. If a command is handled again with the same key, nothing more changes, and the
-// method succeeds. A command that is dropped without an answer stores no effect, key or answer.
+// committed too. If a committed command is handled again while its key is stored, nothing more
+// changes, and the method succeeds. A command that is dropped without an answer stores no effect,
+// key or answer.
 type Service struct {
 	store    Store
 	answerer Answerer
@@ -60,7 +61,7 @@ func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger,
 	}
 }
 
-// Acknowledged answers a button press without words, because a message shows the outcome.
+// Acknowledged answers a button press without words.
 type Acknowledged struct{}
 
 var _ = notice.Register[Acknowledged](notice.Kind{Name: "acknowledged", Purpose: notice.Answer})

@@ -144,8 +144,8 @@ type Needs struct {
 	People []command.Person
 	// The first New people get an id if they are not players yet.
 	New int
-	// DuplicatesOf, if not zero, requests PossibleDuplicates: the matches that were reported at
-	// most SameGameWindow before or after this time.
+	// DuplicatesOf, if not zero, requests PossibleDuplicates: the ladder's matches that count and
+	// were reported at most SameGameWindow before or after this time.
 	DuplicatesOf time.Time
 	// DuplicateScores limits PossibleDuplicates to matches with one of these scores in either
 	// order, matches without a score, and matches within the RepeatWindow. Empty means no limit.
@@ -232,8 +232,9 @@ type Here struct {
 type Whom struct {
 	People []Known // in the order of the query's people
 	Shown  []Known // in the order of the query's Shown
-	// Everybody has the members of the group's ladders, with Player and Standing. It is read before
-	// ForReport.
+	// Everybody has the players of the group's ladders, even those who have left, with Player and
+	// any Standing in the queried season. It omits players who have only been mentioned. It is read
+	// before ForReport.
 	Everybody []Known
 }
 
@@ -317,8 +318,8 @@ type StoredMatch struct {
 	Ladder   ladder.ID
 	Season   ladder.SeasonID
 	Undone   bool
-	UndoneAt time.Time       // when the command that undid it was sent, zero if the match counts
-	UndoneBy ladder.PlayerID // 0 for an anonymous admin or a merge
+	UndoneAt time.Time       // by the command's time or the merge's, zero if the match counts
+	UndoneBy ladder.PlayerID // 0 for an anonymous admin, a merge, or a match that counts
 	Later    int             // number of later matches of the group, including undone ones
 	// SidesSwapped means that the match's card shows side B first, because side B won, or was the
 	// last to win before a fix made the match a draw.
@@ -396,12 +397,12 @@ type Sighting struct {
 type PlayerChange struct {
 	Player Player
 	New    bool // the player is not stored yet
-	// Mentioned means that only the Standing changes, because a mention shows nothing new about a
-	// known person.
+	// Mentioned means that only the name in standings changes, because a mention shows nothing new
+	// about a known person.
 	Mentioned bool
-	Standing  ladder.StandingID // the standing in which to update the player's name, 0 for none
+	Standing  ladder.StandingID // a standing that has an old name of the player, 0 for none
 	// Sighting is the player's sighting in the chat's group, nil for no change. Other players lose
-	// the username there.
+	// the username there, unless they were seen with it later.
 	Sighting *Sighting
 }
 
@@ -446,7 +447,7 @@ type Changes struct {
 	Addressee       Name   // the person who gets the answer, zero if unknown
 	// Ladder is the ladder of the notices if the group has several ladders, otherwise nil.
 	Ladder *LadderLabel
-	// ShownOnWeb is the group if it has a web board and the content of the board has changed,
+	// ShownOnWeb is the group if it has a web board and the content of the board may have changed,
 	// otherwise 0.
 	ShownOnWeb GroupID
 	// Language is the sender's language as an IETF tag, empty if unknown. CallbackAnswer uses it,
@@ -463,13 +464,13 @@ type Decision struct {
 	// content of that open prompt, and the Page is its message.
 	Asks *NewPrompt
 	// Notice is a message to the chat, nil for none. A NotRecorded is merged with a waiting one of
-	// the same sender.
+	// the same sender in the same topic.
 	Notice Notice
 	// Page replaces the content of the message PageMessageID, nil for none.
 	Page          Notice
 	PageMessageID int64 // 0 means the origin's Pressed
-	// CallbackAnswer answers the press of a button. If it is nil, the Notice answers the press, or
-	// an answer without words if there is a Page.
+	// CallbackAnswer answers the press of a button. If it is nil, the Notice answers the press if
+	// there is one and no Page. Otherwise, an answer without words does.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
@@ -578,7 +579,7 @@ type Left struct {
 	At     time.Time
 }
 
-// CameBack brings players who may have left a group back to all its ladders.
+// CameBack brings players who may have left a group at At or before back to all its ladders.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID

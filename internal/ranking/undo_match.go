@@ -12,8 +12,8 @@ import (
 // over, only admins may undo matches. An anonymous admin answers by repeating the command.
 //
 // If the command means the sender's last match, and that match is already undone, the bot asks
-// whether to undo the last match that counts. Otherwise, a repeated command would undo match after
-// match.
+// whether to undo the last match that counts. Without that question, a repeated command would undo
+// match after match.
 type UndoMatch struct{ Amendment }
 
 func (u UndoMatch) plan(s *Service, c *call) *call {

@@ -29,7 +29,8 @@ type RecentMatch struct {
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Players    [2][]ladder.PlayerID
-	// Twice means that both sides have reported the match. A further report is then probably about
+	// Twice means that another report was already taken for the same match: the prompt about it was
+	// canceled, or its score was added to the match. A further report is then probably about
 	// another game.
 	Twice bool
 }
@@ -181,10 +182,9 @@ func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []Earlie
 // there is none. It ignores the matches in except. The two matches must have the same sides, and
 // results that may be the same. If one person reported both, the reports must be at most
 // RepeatWindow apart, with no other match of these sides in between, and both or neither must have
-// a score. If two people reported them, the reports must be at most SameGameWindow apart, and only
-// one side may have reported the earlier match yet. A report with a score duplicates a match with
-// that score rather than one without a score. result is the reported result in the order of the
-// earlier match.
+// a score. If two people reported them, the reports must be at most SameGameWindow apart, and the
+// earlier match must not be Twice. A report with a score duplicates a match with that score rather
+// than one without a score. result is the reported result in the order of the earlier match.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap *Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {
@@ -252,8 +252,8 @@ func samePlayers(a, b []ladder.PlayerID) bool {
 }
 
 // isNear reports whether a new username may mean the person p. It may if it is one of p's former
-// usernames, p's name, the beginning of p's username if it has at least four letters, or a slip of
-// p's username or name.
+// usernames, p's name, the part of p's username before a "_" or a digit if it has at least four
+// characters, or a slip of p's username or name.
 func isNear(p command.Person, username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)

@@ -10,8 +10,8 @@ import (
 )
 
 // PromptWizard asks for a result step by step: first for the opponent, unless the players are
-// known, then for the score. Only the sender of the report may answer. A Choice is an index into
-// the opponents.
+// known, then for the score. Only the person who started the wizard may answer. A Choice is an
+// index into the opponents.
 const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a recorded match on which a wizard bases its suggestions.
@@ -29,18 +29,18 @@ const (
 	SuggestedFrom = 50
 	// OpponentsPerPage is the number of opponents that a wizard shows at once.
 	OpponentsPerPage = 8
-	// maxOpponents is the maximum number of opponents that a wizard offers. Few ladders have more
-	// members.
+	// maxOpponents is the maximum number of opponents with which a wizard starts. Few ladders have
+	// more members.
 	maxOpponents = 200
-	// suggestedScores is the number of scores with points that a wizard offers at first, half of
-	// them wins. Choosing OtherScore doubles it.
+	// suggestedScores is how many likely scores with points a wizard offers at first, half of them
+	// wins. Choosing OtherScore doubles it.
 	suggestedScores = 6
 )
 
 // WizardRequest is what a PromptWizard asks about.
 type WizardRequest struct {
 	ReportMessage                  // the message that started the wizard; its Reporter is set
-	Opponents     []command.Person `json:"opponents"` // the likeliest first
+	Opponents     []command.Person `json:"opponents"` // the likeliest first, then those from replies
 	Scores        []ladder.Score   `json:"scores"`    // typed with a name, reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known, except in a match of the sender against one opponent.
@@ -239,10 +239,11 @@ func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	return all[:min(len(all), maxOpponents)]
 }
 
-// likelyScores returns suggestedScores wins and as many losses, likeliest first. Scores between the
-// sender and the opponent come first. The others are ordered by how often they occur in played,
-// where each of six common scores counts once more. The wins come in groups of three, each with the
-// clearest win first. After each group, the same scores follow as losses, in reverse order.
+// likelyScores returns the suggestedScores likeliest wins, and the same scores as losses. Scores
+// between the sender and the opponent are the likeliest. The others are ordered by how often they
+// occur in played, where each of six common scores counts once more. The three likeliest wins come
+// first, the clearest of them first, and then the same scores as losses, in reverse order. The
+// other wins and losses follow in the same way.
 func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.Score) {
 	wins := []ladder.Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
@@ -330,7 +331,7 @@ type UnclearOpponent struct {
 }
 
 // with returns the wizard with the people that u may mean added to the end of its opponents. If u
-// has a score, it becomes the only typed score.
+// has a score, that becomes the only typed score.
 func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	r.Opponents = slices.Concat(r.Opponents, u.People)
 	if u.Score != nil {
@@ -455,7 +456,7 @@ type ScorePrompt struct {
 	At       Choice   `json:"at"` // the Choice of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
 	// Scores have the points of the sender or of the first team first. In order, they are wins and
-	// losses with points, typed scores, scores without points, and OtherScore.
+	// losses with points, typed scores, scores without points, and perhaps OtherScore.
 	Scores [][2]int `json:"scores"`
 	// Teams are the sides if there is no Opponent.
 	Teams [2][]Name `json:"teams,omitzero"`

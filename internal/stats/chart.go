@@ -80,16 +80,16 @@ func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	return n
 }
 
-// Rating is the rating of a player after a match. The first rating of a series, and of each season
-// in it, is the rating before the first match.
+// Rating is the rating of a player after a match, or before the first match of a series or of a
+// season in it.
 type Rating struct {
 	At    time.Time // when the match was played
 	Match int       // the match's number in the group; one less before a match
 	Elo   int
 }
 
-// Ratings holds the ratings of a chart. A player's first rating is the rating before the player's
-// first match in the period.
+// Ratings holds the ratings of a chart. The first rating of a player with a match in the period is
+// the rating before the first such match.
 type Ratings struct {
 	Title   string     // of the group
 	Period  Period     // the period covered
@@ -104,7 +104,7 @@ type Ratings struct {
 type SeasonStart struct {
 	Number int
 	At     time.Time // when it began
-	Match  int       // the number of its first match
+	Match  int       // the number of its first match on the chart
 }
 
 // levelLines gives each highlighted player with a current rating but no match on the chart one
@@ -184,8 +184,8 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 	return q.Chart, nil
 }
 
-// chart returns the chart of players, or a notice about the first one who has not played. An id is
-// 0 for a sender who has never played.
+// chart returns the chart of players, or a notice about one who has not played. An id is 0 for a
+// sender who is not a player.
 func (s *Service) chart(
 	ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID,
 ) (notice.Notice, error) {
@@ -230,8 +230,8 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 }
 
 // Ratings returns the ratings of a chart for its period, or for the next longer period in which a
-// highlighted player has played. A highlighted player whose matches are all outside of that period
-// has one rating, at the beginning of the chart.
+// highlighted player has played. A highlighted player without a match on the chart gets a rating as
+// in levelLines.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

@@ -18,7 +18,8 @@ type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
 	// Won, Drawn and Lost count the results of A in meetings without teams. InTeams counts the
-	// wins, draws and losses in meetings with teams. The other fields cover both.
+	// wins, draws and losses in meetings with teams. For, Against, Half, Gained and Last cover
+	// both.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
@@ -46,7 +47,7 @@ func (n HeadToHead) Met() int {
 	return n.Won + n.Drawn + n.Lost + n.InTeams[0] + n.InTeams[1] + n.InTeams[2]
 }
 
-// Points returns the points of both players, empty if none were counted.
+// Points returns the points of both players, empty if neither has any.
 func (n HeadToHead) Points() string {
 	if n.For+n.Against == 0 && !n.Half {
 		return ""
@@ -124,8 +125,8 @@ func (q AgainstSenderQuestion) answer(ctx context.Context, s *Service, a ranking
 	return s.headToHead(ctx, a.Ladder, sender, q.Player, q.Player)
 }
 
-// headToHead reads the record of two players against each other. An id is 0 for a sender who has
-// never played.
+// headToHead reads the record of two players against each other. An id is 0 for a sender who is not
+// a player.
 func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ladder.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return PlayerStanding{}, nil

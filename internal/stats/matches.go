@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// MatchPage shows a page of a group's matches, the newest first.
+// MatchPage shows a page of a ladder's matches, the newest first.
 type MatchPage struct {
 	Title string     `json:"title"` // of the group
 	Rows  []MatchRow `json:"rows"`  // at most PageRows
@@ -22,7 +22,7 @@ type MatchPage struct {
 
 var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
 
-// HistoryPage shows a page of a player's matches in a group, the newest first.
+// HistoryPage shows a page of a player's matches in a ladder, the newest first.
 type HistoryPage struct {
 	Name  ranking.Name `json:"name,omitzero"` // zero for a sender without a standing
 	Rows  []MatchRow   `json:"rows"`          // at most PageRows
@@ -39,19 +39,19 @@ type MatchRow struct {
 	Played time.Time         `json:"played"`
 	Sides  [2][]ranking.Name `json:"sides"` // in the order of its card
 	Score  [2]int            `json:"score"`
-	// Was is the score before the last fix, nil without a fix. It equals Score if only the sets
-	// changed.
+	// Was is the score before the last fix, nil without a fix. It may equal Score, for example if
+	// only the sets changed.
 	Was    *[2]int `json:"was,omitempty"`
 	Undone bool    `json:"undone,omitempty"` // it does not count
 	// Change is the rating change of the player whose history is shown. It is nil if the match does
-	// not count, and on a page of a group's matches.
+	// not count, and on a page of a ladder's matches.
 	Change *int `json:"change,omitempty"`
 }
 
 // Paging selects a page of matches. The zero Paging is the first page, with the newest matches.
 type Paging struct {
 	// Key identifies the match next to the page, 0 for none. It is the match's number on a page of
-	// a group's matches, and its MatchID on a page of a player's matches.
+	// a ladder's matches, and its MatchID on a page of a player's matches.
 	Key int64
 	// Newer selects the matches newer than Key rather than the older ones.
 	Newer bool
@@ -66,7 +66,7 @@ type Paging struct {
 // "/matches @bob", which is like "/history @bob".
 type MatchesCommand struct{ Match notice.Notice } // the answer to a result reported with /matches
 
-// isOfGroup reports whether a /matches command asks for matches of the group, and returns the
+// isOfGroup reports whether a /matches command asks for the matches of all players, and returns the
 // question.
 func (MatchesCommand) isOfGroup(said command.Command) (q MatchesQuestion, ok bool) {
 	asked := command.ParseQuestion(said)
@@ -91,7 +91,7 @@ func (m MatchesCommand) meant(said command.Command, a ranking.Asked) (Question, 
 	return HistoryQuestion{Who: who}, unclear
 }
 
-// MatchesQuestion asks for a page of a player's matches, or of the group's matches if Player is 0.
+// MatchesQuestion asks for a page of a player's matches, or of the ladder's matches if Player is 0.
 type MatchesQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
@@ -122,7 +122,7 @@ func (s *Service) history(ctx context.Context, in ladder.ID, player ladder.Playe
 }
 
 // HistoryCommand is /history, as in "/history", "/history 2" and "/history @bob". An anonymous
-// admin has no history and gets the group's matches.
+// admin has no history, and gets the ladder's matches if no player is named.
 type HistoryCommand struct{ ofPeople }
 
 func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -134,8 +134,8 @@ func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return HistoryQuestion{Who: who, At: at}, unclear
 }
 
-// HistoryQuestion asks for a page of the matches in the group of the person in Who, who may be the
-// sender. If Who is empty, it asks for a page of all the group's matches.
+// HistoryQuestion asks for a page of the matches in the ladder of the person in Who, who may be the
+// sender. If Who is empty, it asks for a page of all the ladder's matches.
 type HistoryQuestion struct {
 	ofPeople
 	Who []command.Person // at most one
@@ -149,7 +149,7 @@ func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 		return refusal, nil
 	case len(players) == 0:
 		return s.matchPage(ctx, a, q.At)
-	case players[0].ID == 0: // the sender, who has never played
+	case players[0].ID == 0: // the sender, who is not a player
 		return HistoryPage{}, nil
 	}
 	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)

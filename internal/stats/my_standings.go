@@ -3,7 +3,7 @@ package stats
 import "elobot/internal/notice"
 
 // MyStandings shows a player's standings in the ladders of all groups, at most MaxGroups. It omits
-// groups that the player has left, and ladders in which the player has not played.
+// groups that the player or the bot has left, and ladders in which the player has not played.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
 	More   int             `json:"more,omitempty"` // number of standings left out

@@ -136,7 +136,7 @@ func (q TeamsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (n
 // contestant is a player in a match that has not been played.
 type contestant struct {
 	name     ranking.Name
-	standing ladder.Standing // a newcomer's for a person who has never played in the ladder
+	standing ladder.Standing // a new one for a person without a standing in the ladder
 }
 
 // contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds no

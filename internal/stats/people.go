@@ -24,7 +24,7 @@ const (
 	TooManyNamed PeopleReason = "too_many"     // more people than the question can be about
 	// one person is named, and the sender is an anonymous admin
 	NameBoth      PeopleReason = "name_both"
-	SamePersonTwo PeopleReason = "same_person" // both are the same person
+	SamePersonTwo PeopleReason = "same_person" // the two people are the same person
 )
 
 // UnclearPeople explains why it is not clear who a question is about.

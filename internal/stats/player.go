@@ -23,8 +23,8 @@ const (
 	LastMatches = 5
 )
 
-// PlayerStanding shows a player's standing and history in a group, to that player or to another
-// member.
+// PlayerStanding shows a player's standing and history in the current season of a ladder, to that
+// player or to another member.
 type PlayerStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
 	Position int          `json:"position,omitempty"` // 0 for a player without a place
@@ -151,8 +151,8 @@ func letter(score [2]int) byte {
 	}
 }
 
-// surplusPerMatch returns by how much a player's average score exceeds expectations, 0 for too few
-// matches.
+// surplusPerMatch returns by how much a player's average score exceeds expectations, in
+// ten-thousandths of a win. It returns 0 for too few matches.
 func surplusPerMatch(t *ladder.Tally) float64 {
 	if t.Played < MinMatches {
 		return 0
@@ -199,7 +199,7 @@ func (q PersonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked)
 		return refusal, nil
 	case len(players) == 0:
 		return ranking.Refusal{Code: ranking.NobodyToShow}, nil
-	case players[0].ID == 0: // the sender, who has never played
+	case players[0].ID == 0: // the sender, who is not a player
 		return PlayerStanding{}, nil
 	}
 	return s.player(ctx, a, players[0].ID)

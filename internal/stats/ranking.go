@@ -98,8 +98,8 @@ type RankingPage struct {
 	NoDraws bool `json:"no_draws,omitempty"`
 	// Season is the number of the ladder's season, 0 for the first one.
 	Season int `json:"season,omitempty"`
-	// Since is the beginning of the day whose places the rows are compared with; zero if no place
-	// has changed.
+	// Since is the beginning of the day whose places the rows are compared with; zero if none of
+	// the rows shown has moved.
 	Since time.Time `json:"since,omitzero"`
 	// Web is the group's web board, nil if it is off.
 	Web *ranking.WebBoard `json:"web,omitempty"`

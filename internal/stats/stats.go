@@ -41,7 +41,7 @@ type Store interface {
 	// Records returns the all-time records of a ladder, with the rivalry since the given time.
 	Records(ctx context.Context, in ladder.ID, since time.Time) (Records, error)
 	// Standings returns a person's standings in up to limit ladders, with the places at now.
-	// Ladders in which the person has played the most come first.
+	// Ladders in whose current season the person has played the most come first.
 	Standings(ctx context.Context, who command.Person, limit int, now time.Time) (MyStandings, error)
 	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0.
 	// A page that does not exist, such as the one before the first, is the first page. The id of a
