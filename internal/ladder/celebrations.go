@@ -28,9 +28,8 @@ const (
 	// UpsetOfMonth means that the match is the largest upset of the calendar month so far, in the
 	// group's time zone.
 	UpsetOfMonth CelebrationKind = "upset"
-	// PersonalBest means that the match took the player from below their previous best rating to
-	// above it, both in the current season. In a player's first matchesToABest matches of a season,
-	// no best is celebrated.
+	// PersonalBest means that the match took the player from below their best rating of the season
+	// to above it. In a player's first matchesToABest matches of a season, none is celebrated.
 	PersonalBest CelebrationKind = "best"
 	// WinningStreak means that the player has won 5, 10, 15 or another multiple of streakStep
 	// matches in a row.
@@ -77,9 +76,9 @@ type Leaders struct {
 }
 
 // Celebrate returns what is special about each match of a message; an element is nil if nothing is.
-// largest is the month's largest upset without these matches, 0 if there is none. If matches of two
-// messages are recorded in one ladder at nearly the same time, both may be celebrated although only
-// one of them should.
+// largest is the month's largest upset without these matches, 0 if there is none. If two messages
+// are recorded in one ladder at nearly the same time, matches of both may be celebrated although
+// only one of them should be.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)

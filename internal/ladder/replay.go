@@ -52,7 +52,7 @@ type Rewrite struct {
 	// player passes to the new one, so Superseded and Entries name only the new players.
 	Players    []ReplacedPlayer
 	Superseded []OldEntry // current entries that no longer apply
-	Entries    []NewEntry // entries to append, mostly in place of these
+	Entries    []NewEntry // to be appended
 	Upsets     []ChangedUpset
 	// Standings are the changed standings, sorted by id. Each has the version that was read. A
 	// standing without an id is new.

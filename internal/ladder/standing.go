@@ -99,8 +99,7 @@ func (s Standing) Differs(o Standing) bool {
 }
 
 // after returns the standing after a match with the given score and rating change. at is the
-// PlayedAt of the match. It may be before LastPlayed, because reports may be handled in another
-// order than they were sent.
+// PlayedAt of the match. It may be before LastPlayed, because reports may be handled out of order.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at

@@ -74,7 +74,7 @@ func TestSummary(t *testing.T) {
 }
 
 // TestSummaryOfOpponents: the surplus of one opponent is the deficit of the other, whichever side
-// each was on. Points and wins of one are points against and losses of the other.
+// each was on. One opponent's points and wins are the other's points against and losses.
 func TestSummaryOfOpponents(t *testing.T) {
 	t.Parallel()
 	all := ladder.SummariesOf(season())

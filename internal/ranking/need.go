@@ -118,7 +118,7 @@ func (m *metNeeds) add(n need) error {
 
 // meet meets a need, so that the next round can read everything again.
 func (s *Service) meet(ctx context.Context, c *call, n need) error {
-	c.isNamed = true // n is the name of a ladder, or has come up because there is none
+	c.isNamed = true // which ladder the command names is settled now
 	switch n := n.(type) {
 	case wholeGroup:
 		c.wholeGroup = true

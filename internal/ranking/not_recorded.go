@@ -25,13 +25,13 @@ var _ = notice.Register[NotRecorded](notice.Kind{
 type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
 	NamedResult        // of a match; for a fix, only the scores
-	// Number is the number of the match to be amended, 0 for none or if unknown. Last means that
-	// the command is about the sender's last match or, for a restore, about the last match that the
+	// Number is the number of the match to be amended, 0 if none is known. Last means that the
+	// command is about the sender's last match or, for a restore, about the last match that the
 	// sender undid.
 	Number int  `json:"number,omitempty"`
 	Last   bool `json:"last,omitempty"`
-	// Malformed means that the command reports no valid result: the bot would have answered what is
-	// wrong with it, or asked for the result. The fields above except Command may then be empty.
+	// Malformed means that the command has no valid result: the bot would have explained what is
+	// wrong, or asked for the result. The fields above except Command may then be empty.
 	Malformed bool `json:"malformed,omitempty"`
 }
 
@@ -75,7 +75,7 @@ func (r *recordOperation) namedResults(snap *Snapshot) (all []NamedResult) {
 	return all
 }
 
-// shownNames returns the names that NameOf returns for people about whom nothing else is known.
+// shownNames returns NameOf(p, Known{}) for each person p.
 func shownNames(people []command.Person) (all []Name) {
 	for _, p := range people {
 		all = append(all, NameOf(p, Known{}))

@@ -68,6 +68,7 @@ func eachName(in reflect.Value, do func(*Name)) {
 
 // MatchRecorded is the content of a match's card, both when the card is sent and when it is edited.
 // The winning side comes first. After a draw, side A comes first, unless side B did before a fix.
+// The card of an amended match has no NewPlayers, Past or Celebration.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store
 	Tag        MatchTag   `json:"tag,omitempty"`
@@ -82,13 +83,12 @@ type MatchRecorded struct {
 	// Season is the number of the match's season, 0 for the season that is current when the card is
 	// made.
 	Season   int       `json:"season,omitempty"`
-	Was      *OldScore `json:"was,omitempty"`       // the score before the last fix
+	Was      *OldScore `json:"was,omitempty"`       // the old score, if the last amendment fixed it
 	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
 	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if the match counts, or if a merge undid it
 	Changes  int       `json:"changes,omitempty"`   // how often it was amended, or undone by a merge
-	// Celebration is what the card celebrates, nil for nothing. The card of an amended match
-	// celebrates nothing. Neither does the card of a match that was recorded while celebrations
-	// were off, or in a season that was over.
+	// Celebration is what the card celebrates, nil for nothing. It is nil if the match was recorded
+	// while celebrations were off, or in a season that was over.
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
@@ -240,7 +240,7 @@ const (
 	AdminsUnknown RefusalCode = "admins_unknown" // failed to check whether the sender is an admin
 	// Inconsistent means that the stored ratings are inconsistent, so they cannot be replayed.
 	Inconsistent  RefusalCode = "inconsistent"
-	UnknownButton RefusalCode = "unknown_button" // the button is not valid, or no longer
+	UnknownButton RefusalCode = "unknown_button" // the button is invalid or outdated
 
 	NotUndone     RefusalCode = "not_undone"      // the match to be restored is not undone
 	UndoneLongAgo RefusalCode = "undone_long_ago" // it was undone more than Minutes ago
@@ -287,7 +287,7 @@ const (
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
-	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions, which is separate from that on results
+	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions; results have a limit of their own
 	TooManyPresses   RefusalCode = "too_many_presses"   // over the limit on presses; nothing changed
 	TooManyResults   RefusalCode = "too_many_results"   // over the limit on results; nothing changed
 )

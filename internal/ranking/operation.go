@@ -144,7 +144,7 @@ type Admins interface {
 
 // adminStatus returns whether the sender of a command is an admin. It asks the messenger at most
 // once for each command, and only if the operation may need to know. A command without a Sender
-// counts as an admin's.
+// counts as sent by an admin.
 func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	switch {
 	case !c.ofAdmins || c.admin != AdminUnasked:

@@ -231,8 +231,8 @@ func (p promptOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission checks whether the sender may undo the match now, because a permission may have been
-// lost since the prompt was sent. A person who was asked may cancel in any case.
+// permission checks whether the sender may undo the match when the answer comes, because the sender
+// may have lost the permission since the prompt was sent. The person asked may cancel in any case.
 func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:

@@ -42,7 +42,7 @@ func ParseReport(c command.Command, names *command.Names) Parsed {
 }
 
 // NeedsNames reports whether parsing a command probably needs the names of the group's members. It
-// does not if all players are mentioned and there are no other words than, for example, "gg".
+// does if the command probably has plain names, or if something in it could not be read.
 func (r Parsed) NeedsNames(c command.Command) bool {
 	isUnread := r.Malformed != nil || r.Ambiguous != nil && r.Ambiguous.Doubt == command.DoubtLine
 	return c.LikelyNamesPlayers() || isUnread

@@ -57,16 +57,17 @@ type Store interface {
 	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, []SharedLadder, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
-	// id refers to the chat forever. Waiting notices of the chat no longer reply to a message.
+	// id refers to the chat forever. Waiting notices of the chat no longer reply to a message or go
+	// to a topic.
 	//
 	// If a chat with the new id exists, Move locks both groups and makes the two chats one. The
 	// combined chat keeps the group with more matches, or in a tie the older group. If the other
 	// group has matches too, Move detaches and returns it, and notifies the chat; otherwise its
-	// players pass to the remaining group. Sightings, notices and everything else of both chats
-	// pass to the combined chat. Later sightings replace earlier ones. The bot and every member are
-	// in the combined chat if they are in either chat. The settings of the older chat remain. The
-	// later greeting counts. If the older chat was greeted, waiting notices of the newer chat that
-	// answer no command are dropped.
+	// players pass to the remaining group. The sightings, notices and other data of both chats pass
+	// to the combined chat, except boards, topics and messages that no longer apply. Later
+	// sightings replace earlier ones. The bot and every member are in the combined chat if they are
+	// in either chat. The settings of the older chat remain. The later greeting counts. If the
+	// older chat was greeted, waiting notices of the newer chat that answer no command are dropped.
 	//
 	// If only a chat with the new id exists, the old id then refers to it too. If the move is done
 	// already, or neither id is known, Move changes nothing, but still ensures durability like
@@ -233,8 +234,8 @@ type Whom struct {
 	People []Known // in the order of the query's people
 	Shown  []Known // in the order of the query's Shown
 	// Everybody has the players of the group's ladders, even those who have left, with Player and
-	// any Standing in the queried season. It omits players who have only been mentioned. It is read
-	// before ForReport.
+	// any Standing in the queried season. It may omit players without a match that counts. It is
+	// read before ForReport.
 	Everybody []Known
 }
 
@@ -318,7 +319,7 @@ type StoredMatch struct {
 	Ladder   ladder.ID
 	Season   ladder.SeasonID
 	Undone   bool
-	UndoneAt time.Time       // by the command's time or the merge's, zero if the match counts
+	UndoneAt time.Time       // when the undo was sent or the merge happened, zero if the match counts
 	UndoneBy ladder.PlayerID // 0 for an anonymous admin, a merge, or a match that counts
 	Later    int             // number of later matches of the group, including undone ones
 	// SidesSwapped means that the match's card shows side B first, because side B won, or was the
@@ -397,8 +398,8 @@ type Sighting struct {
 type PlayerChange struct {
 	Player Player
 	New    bool // the player is not stored yet
-	// Mentioned means that only the name in standings changes, because a mention shows nothing new
-	// about a known person.
+	// Mentioned means that only the name in the player's standings changes, because a mention shows
+	// nothing new about a known person.
 	Mentioned bool
 	Standing  ladder.StandingID // a standing that has an old name of the player, 0 for none
 	// Sighting is the player's sighting in the chat's group, nil for no change. Other players lose
@@ -469,8 +470,8 @@ type Decision struct {
 	// Page replaces the content of the message PageMessageID, nil for none.
 	Page          Notice
 	PageMessageID int64 // 0 means the origin's Pressed
-	// CallbackAnswer answers the press of a button. If it is nil, the Notice answers the press if
-	// there is one and no Page. Otherwise, an answer without words does.
+	// CallbackAnswer answers the press of a button. If it is nil, the Notice does, unless there is
+	// a Page or no Notice. Then the press gets an answer without words.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
@@ -579,7 +580,8 @@ type Left struct {
 	At     time.Time
 }
 
-// CameBack brings players who may have left a group at At or before back to all its ladders.
+// CameBack brings players back to all ladders of a group that they may have left. Players who left
+// after At stay away.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID

@@ -29,9 +29,9 @@ type RecentMatch struct {
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Players    [2][]ladder.PlayerID
-	// Twice means that another report was already taken for the same match: the prompt about it was
-	// canceled, or its score was added to the match. A further report is then probably about
-	// another game.
+	// Twice means that another report has turned out to be about this match: the prompt about that
+	// report was canceled, or its score was added to this match. A further report is then probably
+	// about another game.
 	Twice bool
 }
 

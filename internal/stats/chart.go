@@ -230,8 +230,8 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 }
 
 // Ratings returns the ratings of a chart for its period, or for the next longer period in which a
-// highlighted player has played. A highlighted player without a match on the chart gets a rating as
-// in levelLines.
+// highlighted player has played. A highlighted player with a current rating but no match on the
+// chart gets one rating, for a level line.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

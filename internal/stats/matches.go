@@ -39,7 +39,7 @@ type MatchRow struct {
 	Played time.Time         `json:"played"`
 	Sides  [2][]ranking.Name `json:"sides"` // in the order of its card
 	Score  [2]int            `json:"score"`
-	// Was is the score before the last fix, nil without a fix. It may equal Score, for example if
+	// Was is the score before the last fix of the score, nil if there is none. It equals Score if
 	// only the sets changed.
 	Was    *[2]int `json:"was,omitempty"`
 	Undone bool    `json:"undone,omitempty"` // it does not count
