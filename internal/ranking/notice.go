@@ -70,7 +70,7 @@ func eachName(in reflect.Value, do func(*Name)) {
 // The winning side comes first. After a draw, side A comes first, unless side B did before a fix.
 // The card of an amended match has no NewPlayers, Past or Celebration.
 type MatchRecorded struct {
-	Number     int        `json:"number"` // set by the store
+	Number     int        `json:"number"` // of a new match, set by the store
 	Tag        MatchTag   `json:"tag,omitempty"`
 	Sides      [2]Side    `json:"sides"`
 	Sets       []SetScore `json:"sets,omitempty"`        // the points, if the score counts sets
