@@ -119,9 +119,9 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
-// TestLastOfTheTwo: a report with one result repeats an earlier report by the same sender only if
-// the same players have no later match. If a message with several results is sent twice, the bot
-// asks about each of them.
+// TestLastOfTheTwo: a report with one result counts as a repetition of an earlier report by the
+// same sender only if the same players have no later match. If a message with several results is
+// sent twice, the bot asks about each of them.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -145,8 +145,8 @@ func TestLastOfTheTwo(t *testing.T) {
 	}
 }
 
-// TestReportedByBoth: once both players have reported a match, another report of the same result is
-// a new match, and the bot does not ask about it.
+// TestReportedByBoth: once both players have reported a match, the bot takes no further report for
+// a duplicate of that match.
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -312,8 +312,8 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: the bot asks about a new username that resembles a player's name,
-// username or former username.
+// TestUsernamesOfKnownPlayers: the bot asks about a new username that may mean a player, by the
+// player’s name, username or former username.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -364,8 +364,8 @@ func TestNearUsernameAnswered(t *testing.T) {
 	}
 }
 
-// TestAskMatch: the prompt offers the possible readings and leaves out those that cannot be a
-// match.
+// TestAskMatch: the prompt offers the readings, except for those in which a match names a person
+// twice.
 func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -452,7 +452,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 }
 
 // TestSlipInALine: if a message has a doubtful username, all its results with new players wait for
-// the answer, and the others are recorded at once. Before the answer, no mentioned player is added.
+// the answer. The others are recorded at once, unless they are duplicates. Before the answer, no
+// mentioned player is added.
 func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -83,8 +83,8 @@ func TestNumberOneInTheRanking(t *testing.T) {
 	}
 }
 
-// TestUpsetsOfTheMonth: a card celebrates a win over a stronger player if it is the largest upset
-// of its month, unless the group has turned celebrations off.
+// TestUpsetsOfTheMonth: a card celebrates an upset that is the largest of its month so far, unless
+// the group has turned celebrations off.
 func TestUpsetsOfTheMonth(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

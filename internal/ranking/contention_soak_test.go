@@ -15,8 +15,8 @@ var (
 	contentionSeed = flag.Uint64("contention.seed", 0, "seed of the contention tests; 0 for a random one, which is logged")
 )
 
-// TestContentionOfProcesses does what TestContention does, but with separate processes, and for as
-// long as -contention.for says.
+// TestContentionOfProcesses is like TestContention, but with separate processes and more clients,
+// and it runs for as long as -contention.for says.
 func TestContentionOfProcesses(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, newGame(t))

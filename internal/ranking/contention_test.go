@@ -15,11 +15,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention: three instances record and amend matches of the same four players at once, and
-// all results are recorded. A request needs at most four attempts, because it has at most three
-// conflicts. After the first conflict, it locks the group. From then on, it conflicts only with
-// requests that add one of the four players, and the winner of the first conflict has already added
-// at least two.
+// TestContention: three instances record matches of the same four players at once, one of them also
+// amends matches, and all results are recorded. A request needs at most four attempts, because it
+// has at most three conflicts. After the first conflict, it locks the group. From then on, it
+// conflicts only with requests that add one of the four players, of whom at least two exist by
+// then.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	const clients, each = 2, 20 // clients per instance, requests per client
@@ -56,7 +56,7 @@ func TestContention(t *testing.T) {
 	}
 }
 
-// storedAnswer is the answer to a request in the outbox.
+// storedAnswer is a notice in the outbox that answers a request.
 type storedAnswer struct {
 	Message int64 // id of the message with the command
 	Kind    string
@@ -129,7 +129,7 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 	case kind == "match_undone" && o.Kind == undoRequest:
 		l.undone++
 		return l.undo(o, n)
-	case kind == "undo_prompt" && o.Kind == undoRequest: // from an admin who did not play
+	case kind == "undo_prompt" && o.Kind == undoRequest: // the bot asks before it undoes the match
 		l.asked[n.Number] = true
 		return nil
 	case kind == "match_fixed" && o.Kind == fixRequest:
@@ -179,7 +179,7 @@ func (l *answerLog) fix(o request, n payload) error {
 	switch {
 	case o.Match.Message != 0: // in the order of the command
 		turned = false
-	case o.Match.Number == 0: // the sender's own score first
+	case o.Match.Number == 0: // the sender's own score first, if the sender played
 		turned = slices.Contains(c.B, fourPlayers[o.Sender].Name)
 	}
 	if turned {

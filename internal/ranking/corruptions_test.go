@@ -12,7 +12,7 @@ import (
 // pub is a second group, which must not affect the club. Its id has the length of a supergroup's.
 var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 
-// newAuditGame returns a game with two groups. The club has matches of all kinds, and Dave has
+// newAuditGame returns a game with two groups. The club has various matches, and Dave has
 // joined it without playing. These are the ratings after each match of the club:
 //
 //	                                  Alice  Bob   Carol  Zoe

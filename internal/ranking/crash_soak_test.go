@@ -26,9 +26,9 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted sends the requests of TestContention to instances that are killed, while
-// the database crashes now and then. The replacement of a killed instance repeats its predecessor's
-// open requests, as the messenger would.
+// TestKilledAndRestarted sends requests like those of TestContention to instances that are killed,
+// while the database crashes now and then. The replacement of a killed instance repeats its
+// predecessor's open requests, as the messenger would.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)

@@ -22,8 +22,8 @@ func (s *undurableStore) EnsureDurable(ctx context.Context) error {
 	return s.Store.EnsureDurable(ctx)
 }
 
-// TestHandledBefore: a redelivered command fails until its first handling is durable, no matter how
-// the service notices the redelivery.
+// TestHandledBefore: the redelivery of a command, or an edit of its message, fails until the first
+// handling is durable, no matter how the service notices that the command was handled before.
 func TestHandledBefore(t *testing.T) {
 	t.Parallel()
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)

@@ -145,8 +145,8 @@ func TestOfferFix(t *testing.T) {
 }
 
 // TestEditRecordsWhatIsOpen: if a message has several results, its edit records those that are not
-// recorded yet, once, under free keys of the message. Recorded matches stay. If it is unclear which
-// results are new, the edit does nothing.
+// recorded yet, once, under free keys of the message. The bot asks first about a duplicate.
+// Recorded matches stay. If it is unclear which results are new, the edit does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
@@ -191,7 +191,7 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 				want = []string{"m:2#2 Bob Alice 1:3"}
 			}
 			key := g.pressPrompt(t, &bob, first, ranking.Choice(0))
-			if len(want) > 0 { // the edit, or the other answer, replaced the question
+			if len(want) > 0 { // the edit, or the other answer, has ended the question
 				checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 				g.hasMatches(t, slices.Concat(before, want)...)
 			} else {
@@ -506,8 +506,8 @@ func TestOfferAfterMove(t *testing.T) {
 		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`)
 }
 
-// TestRedeliveredNoticesNeverExpire: only notices of commands that an operator retries have no
-// expiry time.
+// TestRedeliveredNoticesNeverExpire: the notices of a command that an operator retries have no
+// expiry time, unlike those of a command that arrives as an update.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

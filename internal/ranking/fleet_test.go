@@ -40,7 +40,7 @@ type fleet struct {
 	mu              sync.Mutex
 	requests        map[int64]request            // all started requests, by message
 	open            [instances]map[int64]request // unfinished requests
-	repeated        int                          // how often requests were repeated because the database was away
+	repeated        int                          // how often requests were repeated because the database was away or slow
 	longest         time.Duration                // longest duration of a request
 	conflicts       map[int]int                  // number of conflicts by attempt
 	lockedConflicts []string                     // log lines of conflicts despite a lock of the group
@@ -54,7 +54,7 @@ type process struct {
 	stdin io.Writer
 	// killed is set before the process is killed, so that its exit is no failure.
 	killed atomic.Bool
-	ended  chan struct{} // closed once all its output is read
+	ended  chan struct{} // closed once the process has exited and all its output is read
 }
 
 func newFleet(t *testing.T, g *game) *fleet {

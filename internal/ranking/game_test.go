@@ -70,7 +70,7 @@ func newStore(pool *pgxpool.Pool) *pgranking.Store {
 	return pgranking.NewStore(pool, func(outbox.Lane) {})
 }
 
-// newService returns a service without a limit on results.
+// newService returns a service without limits on results and button presses.
 func (g *game) newService(store ranking.Store) *ranking.Service {
 	return g.newServiceOn(store, ranking.Settings{ResultsPerMinute: -1})
 }
@@ -109,7 +109,7 @@ func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
 	return g.Do(ctx, o, ranking.Ask{Question: q})
 }
 
-// senders returns the sender of a command as a list, which is empty for an anonymous admin.
+// senders returns the sender of a command as a list, which is empty if the command has none.
 func senders(o ranking.Origin) []command.Person {
 	if o.Sender == nil {
 		return nil
@@ -151,7 +151,7 @@ func (g *game) asked(t *testing.T, o ranking.Origin) ranking.Asked {
 	return s.asked
 }
 
-// everybody returns the people whom a message in the group can name.
+// everybody returns the people whom a message in the group can mean by plain names.
 func (g *game) everybody(t *testing.T) []command.Person {
 	t.Helper()
 	return g.asked(t, saying(g.origin(&alice), "stats", "somebody")).EverybodyThere()

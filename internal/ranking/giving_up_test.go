@@ -84,7 +84,7 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 			before := g.standings(t)
 			for range 2 { // the second is a redelivery, which could succeed
 				err := ranking.ErrTimeout
-				// a busy machine may leave too little time for the answer
+				// A busy machine may leave too little time for the answer.
 				for try := 0; errors.Is(err, ranking.ErrTimeout) && try < 10; try++ {
 					ctx, cancel := context.WithTimeout(asAdmin(t), 3*time.Second)
 					err = service.Do(ctx, o, tc.operation)

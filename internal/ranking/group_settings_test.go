@@ -38,13 +38,15 @@ func (g *game) chooseAs(
 	return g.answer(t, o.Key, toast)
 }
 
-// setRules stores rules of the club, including values that no button offers.
+// setRules stores the rules of the club, except those about seasons. The values may be ones that no
+// button offers.
 func (g *game) setRules(t *testing.T, rules ranking.Rules) {
 	t.Helper()
 	g.storeRules(t, laddersOf, int64(club.ID), rules)
 }
 
-// storeRules stores rules in the ladders that an SQL condition selects. id is its $1.
+// storeRules stores rules, except those about seasons, in the ladders that an SQL condition
+// selects. id is its $1.
 func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.Rules) {
 	t.Helper()
 	g.exec(t, `
@@ -147,8 +149,8 @@ func TestChangeSetting(t *testing.T) {
 				checkNotice(t, g.answer(t, o.Key, toast),
 					ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
-				// Automatic seasons end in a time zone, so when they are turned on, the page asks
-				// for the zone.
+				// Automatic seasons end in a time zone. When they are turned on and the zone is
+				// still UTC, the page asks for the zone.
 				if s.Name == ranking.SettingSeasons && chosen == 1 {
 					page.Open = ranking.SettingZone
 				}
@@ -165,8 +167,9 @@ func TestChangeSetting(t *testing.T) {
 	}
 }
 
-// TestTypedSeasons: the answer to a command that starts automatic seasons first confirms the
-// change, and then asks for the time zone in which the seasons end.
+// TestTypedSeasons: the answer to a command that starts automatic seasons confirms the change. If
+// the chat still has the initial time zone, the answer also asks for the zone in which the seasons
+// end.
 func TestTypedSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

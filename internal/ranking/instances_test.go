@@ -81,11 +81,11 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
 
-// Messages to an instance after its assignment. An instance exits at once when its standard input
-// is closed, because then the test that started it has ended.
+// Messages to an instance after its assignment. An instance exits when its standard input is
+// closed, because then the test that started it has ended.
 const (
 	stopMessage = "stop" // finish open requests, then exit
-	killMessage = "die"  // kill yourself after the next commit
+	killMessage = "die"  // kill the process after the next commit
 )
 
 // assignment is the first message to an instance.
@@ -99,7 +99,7 @@ type assignment struct {
 	Redelivered []request // requests left open by another instance, at most one per client
 }
 
-// event is a line on an instance's standard output. It is written in one call, so a kill does not
+// event is a line of an instance's output. It is written in one call, so that a kill does not
 // truncate it.
 type event struct {
 	Begin *request `json:",omitempty"` // before a request is sent for the first time
@@ -109,7 +109,7 @@ type event struct {
 	Error string `json:",omitempty"`
 }
 
-// instance is a running instance, from the point of view of its own process.
+// instance is a running instance from its own point of view.
 type instance struct {
 	assignment
 	service *ranking.Service
@@ -169,7 +169,8 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 	return clients.Wait()
 }
 
-// committed runs after each commit. It kills the process if killOnCommit is set.
+// committed is called when something to be sent has been committed. It kills the process if
+// killOnCommit is set.
 func (i *instance) committed(outbox.Lane) {
 	if !i.killOnCommit.Load() {
 		return

@@ -7,7 +7,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// changeLadder has an admin change a ladder of the club, and returns the answer.
+// changeLadder has an admin change a ladder of the club, or list the ladders, and returns the
+// answer.
 func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, first string) ranking.Notice {
 	t.Helper()
 	o := g.origin(&alice)
@@ -71,7 +72,7 @@ func TestRenameLadder(t *testing.T) {
 		return ranking.LadderChanged{Change: ranking.RenameLadder, Name: name, Was: was, Topic: true}
 	}
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel Paddle", ""), ranking.RenamePrompt{Name: "padel Paddle"})
-	long := strings.Repeat("鞠", 20) + " x" // too long for the prompt
+	long := strings.Repeat("鞠", 20) + " x" // too long for the data of the prompt's button
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, long, ""),
 		ranking.Refusal{Code: ranking.LadderName, Name: long})
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel", ""), renamed("padel", ""))

@@ -61,7 +61,7 @@ func (c *modelGroup) applies() *modelLadder {
 	return c.standard
 }
 
-// goAnywhere draws the place of the next commands.
+// goAnywhere draws the place of the next commands, if the group has several ladders.
 func (c *modelGroup) goAnywhere(rt *rapid.T) {
 	if len(c.ladders) == 1 {
 		return
@@ -118,7 +118,7 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 	}
 }
 
-// replaceAny edits the message of a match to name another player, and accepts the offer.
+// replaceAny edits the message of a random match to name another player, and accepts the offer.
 func (c *modelGroup) replaceAny(rt *rapid.T) {
 	var all []int
 	for i, m := range c.matches {
@@ -177,7 +177,7 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 			*to = append(*to, c.person(p.who, p.byAccount))
 		}
 	}
-	if m.undone { // the accounts that the edit shows made two of its players one
+	if m.undone { // the accounts that the edit shows made two players of the match one
 		return
 	}
 	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
@@ -258,8 +258,8 @@ func (c *modelGroup) changeLadders(rt *rapid.T) {
 	c.mustChange(change, thread, was)
 }
 
-// mustChange has an admin change a ladder in a topic. was names the ladder to rename; if it is
-// empty, the command has only the new name.
+// mustChange has an admin change a ladder in a topic, or outside of topics if thread is 0. was
+// names the ladder to rename; if it is empty, the command has only the new name.
 func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was string) {
 	c.place.thread = thread
 	defer c.goHome()

@@ -74,8 +74,7 @@ func TestAmendFirstOfMany(t *testing.T) {
 	if _, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
 		t.Errorf("the concurrently recorded match is answered with %+v", g.notice(t, o.Key))
 	}
-	// A replay stops where the ratings no longer differ, so it does not rewrite all history
-	// entries.
+	// A replay rewrites only the history entries that differ, which are not all of them.
 	if n := g.count(t, "elo_history WHERE superseded_at < 'infinity'"); n < laterMatches/10 {
 		t.Errorf("only %d history entries were rewritten, too few to prove anything", n)
 	}
@@ -87,7 +86,7 @@ func BenchmarkUndo(b *testing.B) {
 			g := newGame(b)
 			longLadder(b, g, later)
 			scores := [][]ladder.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
-			for i := 0; b.Loop(); i++ { // alternating fixes cost as much as an undo
+			for i := 0; b.Loop(); i++ { // alternating fixes cost about as much as an undo
 				o := g.origin(&command.Person{ID: 1, Username: "user_1", Name: "User 1"})
 				if err := g.Do(asAdmin(b), o, ranking.FixMatch{Amendment: matchNumber(1), Scores: scores[i%2]}); err != nil {
 					b.Fatal(err)

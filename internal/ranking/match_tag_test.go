@@ -46,7 +46,7 @@ var amendments = map[string]func(ranking.Amendment) ranking.Operation{
 	},
 }
 
-// matchesAndNotices returns everything that an amendment may change, with the notices that a
+// matchesAndNotices returns the matches, the history entries, the standings, and the notices that a
 // condition selects.
 func (g *game) matchesAndNotices(t *testing.T, notices string) []string {
 	t.Helper()
@@ -57,8 +57,9 @@ func (g *game) matchesAndNotices(t *testing.T, notices string) []string {
 		ORDER BY 1`)
 }
 
-// TestButtonsOfOtherMatches: a button amends only the match it was made for. If another match has
-// the number by now, pressing the button is refused, and so is a reply about the first match.
+// TestButtonsOfOtherMatches: a button amends only the match it was made for. If the match is gone,
+// pressing the button is refused, and so is a command that replies to the message of the match,
+// even if another match has the number by now.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

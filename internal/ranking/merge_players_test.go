@@ -44,7 +44,7 @@ func TestMergePlayers(t *testing.T) {
 	for _, r := range page.Rows {
 		got = append(got, row{r.Name.Name, r.Elo, r.Won, r.Lost})
 	}
-	// Zoe loses to Alice (−16), to Bob (−15) and to Carol (−15)
+	// Zoe loses to Alice (−16), to Bob (−15) and to Carol (−15).
 	want := []row{{"Alice", 1516, 1, 0}, {"Bob", 1515, 1, 0}, {"Carol", 1515, 1, 0}, {"Zoe", 1454, 0, 3}}
 	equal(t, "the ranking", want, got)
 	equal(t, "the notices", []ranking.PlayersMerged{{

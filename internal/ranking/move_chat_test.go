@@ -171,7 +171,7 @@ func TestMoveInAnyOrder(t *testing.T) {
 	}
 }
 
-// step delivers one update.
+// step delivers the updates of a step.
 func (u *upgrade) step(t *testing.T, what, newChat string) {
 	t.Helper()
 	switch {

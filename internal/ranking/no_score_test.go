@@ -212,7 +212,7 @@ func TestMissingScoreEdited(t *testing.T) {
 }
 
 // TestEndedEarly: the games of a match that ended early are kept as typed. The card shows them
-// until a member adds a score.
+// until a fix adds a score.
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

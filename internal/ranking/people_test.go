@@ -116,7 +116,8 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
-// TestCame: the first command that a person sends to a group sets Came in the sighting.
+// TestCame: a command that a person sends to a group sets Came in the sighting, unless Came is
+// already set or the sighting is newer than the command.
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

@@ -66,8 +66,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
 }
 
-// TestNamedTeams: a /teams with plain names is answered with teams. Its buttons ask the person who
-// presses one for the score of the match.
+// TestNamedTeams: a /teams with plain names is answered with teams. A button below them asks the
+// person who presses it for the score of the match.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

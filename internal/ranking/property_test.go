@@ -111,7 +111,7 @@ type modelMatch struct {
 	playedAt   time.Time
 	rules      ladder.RatingRules
 	undone     bool
-	undoneBy   int       // the person who undid it; meaningless if merged
+	undoneBy   int       // the person who undid it; meaningless if it counts or a merge undid it
 	undoneAt   time.Time // when the undo was sent
 	merged     bool      // undone by a merge
 	samePerson bool      // two of its players became one
@@ -390,8 +390,8 @@ func indexes(n int) []int {
 
 func admin(context.Context) (bool, error) { return true, nil }
 
-// amendAny has an admin amend a random match. It returns the answer, the match and its number. The
-// match is nil if it does not exist or is undone, and then the answer has been checked.
+// amendAny has an admin amend a random match. It returns the answer, the match and its number. If
+// the match does not exist or is undone, amendAny checks the answer and returns no match.
 func (c *modelGroup) amendAny(
 	rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error,
 ) (ranking.Notice, *modelMatch, int) {
@@ -448,11 +448,12 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 	m.undone, m.undoneAt = true, sent.SentAt
 }
 
-// undoWindow is how long players may amend a match, and how long an undo can be reverted.
+// undoWindow is how long the players and the reporter may amend a match, and how long an undo can
+// be reversed.
 const undoWindow = 24 * time.Hour
 
-// restoreAny has an admin or another person restore any match, undone or not, or the one that the
-// person undid last.
+// restoreAny has an admin or another person try to restore a random match, undone or not, or the
+// one that the person undid last.
 func (c *modelGroup) restoreAny(rt *rapid.T) {
 	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the last one that the sender undid
 	for i, m := range c.matches {
@@ -576,7 +577,8 @@ func (c *modelGroup) showUsername(*rapid.T) {
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
-// changeRules has an admin choose a rule, or stores rules that no button offers.
+// changeRules has an admin choose a rule, or stores random rules, which may be ones that no button
+// offers.
 func (c *modelGroup) changeRules(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by button") {
 		var rules []ranking.Setting

@@ -62,8 +62,8 @@ func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) st
 	return ""
 }
 
-// TestQuestionLimit: a sender over the limit is asked once to slow down and then gets no answers
-// until the rate is below the limit again.
+// TestQuestionLimit: a sender over the limit is asked once to slow down, and then gets no answers
+// to questions until the rate is below the limit again.
 func TestQuestionLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -128,8 +128,8 @@ func TestQuestionLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAQuestion: a typed command that is answered counts as a question unless it reports or
-// amends a match.
+// TestWhatIsAQuestion: not only questions count as questions, but also /join and unreadable
+// commands. Button presses do not, and neither does a command without a time.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -159,9 +159,9 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNotLimited: the limits apply to the times at which commands were sent, so commands
-// that arrive together after an outage are all handled. Here, 25 questions are a minute apart, and
-// 70 results are two seconds apart.
+// TestBacklogIsNotLimited: the limits apply to the times at which commands were sent. Commands that
+// were sent slowly are all handled, even if they arrive together after an outage. Here, 25
+// questions are a minute apart, and 70 results are two seconds apart.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)

@@ -97,8 +97,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches: after a refusal, the matches of a message get different keys, no matter
-// whether an edit or a button records them.
+// TestKeysOfMatches: the matches that an edit or a button records after a refusal are stored under
+// keys of the refused message.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

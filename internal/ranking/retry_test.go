@@ -148,8 +148,8 @@ func TestRetries(t *testing.T) {
 }
 
 // TestRecentConflict: for a second after a conflict in a chat, or after a result that locked the
-// group for that reason, the first attempt at a result locks the group. Answers and questions never
-// lock it.
+// group for that reason, the first attempt at a result locks the group. Questions never lock it,
+// not even when they are tried again.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

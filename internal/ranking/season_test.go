@@ -51,7 +51,8 @@ func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, 
 	return g.answer(t, o.Key, condition)
 }
 
-// seasons returns the ratings and results in all seasons, such as "1 Alice 1516 1–0".
+// seasons returns the ratings and results of the players who have played, in all seasons, such as
+// "1 Alice 1516 1–0".
 func (g *game) seasons(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -162,8 +163,9 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: the message about a new season lists the results that were recorded
-// while the question was open and still count. They count in the season that ended.
+// TestResultsBeforeThePress: the message about a new season lists the results that were sent after
+// the question and handled before the press, and that still count. They count in the season that
+// ended.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -240,7 +242,8 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 }
 
 // TestHalfway: under the halfway rule, players start a season halfway between their rating and the
-// start rating. A later correction in the previous season does not change the ratings at the start.
+// start rating. A late result in the previous season does not change the ratings with which they
+// started.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -365,9 +368,9 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	equal(t, what, want, got)
 }
 
-// TestAutomaticSeasons: a season ends with its month. The first message after that starts the next
-// one, and the timer notifies the group. Late results still count in their own season. A season
-// without matches gets a later end.
+// TestAutomaticSeasons: a season ends with its month. The next one is started by the first result
+// after that, or else by the timer. The group is notified a minute after the end or later. Late
+// results still count in their own season. A season without matches gets a later end.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -459,7 +462,7 @@ func TestSettingAfterTheEnd(t *testing.T) {
 }
 
 // TestSeasonsEndInTheirZone: an automatic season ends with the month or quarter in the group's time
-// zone, or with the next one if less than two days are left. Clock changes, a leap day and a
+// zone, or with the next one if no more than two days are left. Clock changes, a leap day and a
 // skipped day do not matter.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()

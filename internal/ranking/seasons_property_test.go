@@ -271,7 +271,7 @@ func (c *modelGroup) changeZone(rt *rapid.T) {
 	}
 }
 
-// wait lets time pass, but not enough for many seasons to begin.
+// wait lets days pass, as long as a ladder with automatic seasons has at most maxSeasons of them.
 func (c *modelGroup) wait(rt *rapid.T) {
 	days := rapid.SampledFrom([]int{1, 10, 30, 60}).Draw(rt, "days")
 	for _, l := range c.ladders {

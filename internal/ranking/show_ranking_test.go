@@ -90,7 +90,7 @@ func TestPlacesBegin(t *testing.T) {
 	check("all with one", "1 Alice 2 Carol 3 Zoe 4 Dave 5 Bob ")
 }
 
-// newCrowd returns a game with 500 people. 450 of them have played, with four people per rating.
+// newCrowd returns a game with 500 people, four per rating. 450 of them have played.
 func newCrowd(t *testing.T) *game {
 	t.Helper()
 	g := newGame(t)
@@ -153,7 +153,7 @@ func TestRankingOfMany(t *testing.T) {
 }
 
 // TestRestOfBoard: the button of the board posts the page that follows the players on the board.
-// The page marks the row of the person who pressed it.
+// The page marks the row of the person who pressed the button.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -110,7 +110,7 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 		{"America/Havana", "2025-11-01T12:00:00Z", "2025-11-01T04:00:00Z", month, "2025-12-01T05:00:00Z"},
 		// This is the second 0:30.
 		{"America/Havana", "2025-11-02T05:30:00Z", "2025-11-02T04:00:00Z", day, "2025-11-03T05:00:00Z"},
-		// There is no change in 2026.
+		// In 2026, the clocks do not go back.
 		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T04:00:00Z"},
 	} {
 		checkBeginnings(t, ranking.Display{TimeZone: tc.zone}.Zone(), tc.at, tc.unit, tc.begins, tc.next)

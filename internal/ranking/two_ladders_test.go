@@ -281,8 +281,9 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have is refused,
-// unless it is about a match. The ladder may belong to a group that was detached from the chat.
+// TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have is refused.
+// The ladder may belong to a group that was detached from the chat. A button about a match still
+// works.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

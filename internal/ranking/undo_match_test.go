@@ -336,7 +336,7 @@ func TestBareUndoTwice(t *testing.T) {
 }
 
 // TestBareUndoOfAnOldMatch: after an undo, a second /undo without arguments is refused if the
-// sender may not undo the previous match.
+// sender's last match that counts is more than a day old.
 func TestBareUndoOfAnOldMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -382,7 +382,7 @@ func TestUndoByButton(t *testing.T) {
 }
 
 // TestInconsistentHistory: if a history entry is missing, amendments that would replay it are
-// refused, and so is a merge. Other commands still work.
+// refused, and players are not merged. Other commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

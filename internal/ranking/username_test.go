@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUsernamesMeanCurrentOwner: usernames that a report shows are stored before its mentions are
-// resolved, so a username that a person gave up no longer means that person, even in the report
+// TestUsernamesMeanCurrentOwner: the usernames that a report shows take effect before its mentions
+// are resolved, so a username that a person gave up no longer means that person, even in the report
 // that shows the change.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()

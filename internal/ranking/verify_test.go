@@ -48,7 +48,8 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 	equal(t, "found", want, got, cmpopts.EquateEmpty())
 }
 
-// TestVerifyAndRepair: every corruption is found, and repaired if possible.
+// TestVerifyAndRepair: a verification finds exactly the expected problems of each corruption, and a
+// repair fixes those that it can.
 func TestVerifyAndRepair(t *testing.T) {
 	t.Parallel()
 	for name, c := range corruptions {

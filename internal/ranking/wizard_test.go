@@ -94,8 +94,8 @@ func TestWizard(t *testing.T) {
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
-// TestWizardPages: a person who has never played is offered all players, page by page. No wizard
-// starts for an anonymous admin, or if there is no one to offer.
+// TestWizardPages: a person who has never played is offered the players of the group, page by page.
+// No wizard starts for an anonymous admin, or if there is no one to offer.
 func TestWizardPages(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -119,8 +119,8 @@ func TestWizardPages(t *testing.T) {
 		"WHERE m.number = 11 AND p.username = 'guest_9'")
 }
 
-// TestWizardInReply: if the command replies to a message, the opponent is the author of that
-// message, who need not be a player yet.
+// TestWizardInReply: if the opponent is given, as in a reply to a person, the wizard starts with
+// the score. The opponent need not be a player yet.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -133,8 +133,9 @@ func TestWizardInReply(t *testing.T) {
 	g.has(t, 1, "matches")
 }
 
-// TestWizardNames: after an unclear name, the wizard's message offers the people who may be meant,
-// and a score that was typed with the name. It also offers the first page of opponents again.
+// TestWizardNames: after an unclear name, the wizard offers the people who may be meant, and the
+// first page of opponents again. A score that was typed with the name is among the scores that it
+// offers next.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -207,8 +208,9 @@ func TestWizardTyped(t *testing.T) {
 }
 
 // TestWizardScores: the wizard offers three wins, the clearest first, and the same scores as
-// losses, the clearest last. It prefers the scores that the two players have had most often, then
-// the usual ones in the group, then common ones. The button for other scores adds as many again.
+// losses, the clearest last. It prefers scores that the two players have had. Then it takes the
+// most frequent ones in the group, where each common score counts once more. The button for other
+// scores adds as many again.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
