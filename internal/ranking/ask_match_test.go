@@ -145,8 +145,8 @@ func TestLastOfTheTwo(t *testing.T) {
 	}
 }
 
-// TestReportedByBoth: once both players have reported a match, the bot takes no further report for
-// a duplicate of that match.
+// TestReportedByBoth: once both players have reported a match, no further report counts as a
+// duplicate of that match.
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -21,7 +21,8 @@ import (
 	"time"
 )
 
-// exitTimeout limits how long an instance may take to exit.
+// exitTimeout limits how long an instance may take to exit, and how long the database may then be
+// away.
 const exitTimeout = time.Minute
 
 // fleet runs three instances of the service as processes on one database, and collects their

@@ -30,7 +30,7 @@ const instanceVariable = "ELOBOT_TEST_INSTANCE"
 const (
 	instances    = 3
 	clientsEach  = 16                     // clients per instance
-	startTimeout = 30 * time.Second       // for the database to accept connections
+	startTimeout = 30 * time.Second       // for the database to accept connections, or for sessions to block
 	retryDelay   = 100 * time.Millisecond // before a request is repeated
 )
 

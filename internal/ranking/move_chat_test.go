@@ -171,7 +171,7 @@ func TestMoveInAnyOrder(t *testing.T) {
 	}
 }
 
-// step delivers the updates of a step.
+// step delivers the updates that what names.
 func (u *upgrade) step(t *testing.T, what, newChat string) {
 	t.Helper()
 	switch {

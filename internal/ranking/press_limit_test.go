@@ -20,7 +20,8 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 
 // TestPressLimit: each person may make 60 presses a minute, in all groups together. Further ones
 // are refused, and their keys are not stored, unless an operator retries them. A press that undoes
-// a match does not count. A service without a limit on results has no limit on presses either.
+// a match directly does not count. A service without a limit on results has no limit on presses
+// either.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)

@@ -111,7 +111,7 @@ type modelMatch struct {
 	playedAt   time.Time
 	rules      ladder.RatingRules
 	undone     bool
-	undoneBy   int       // the person who undid it; meaningless if it counts or a merge undid it
+	undoneBy   int       // the person who undid it; meaningless if the match counts or a merge undid it
 	undoneAt   time.Time // when the undo was sent
 	merged     bool      // undone by a merge
 	samePerson bool      // two of its players became one

@@ -369,7 +369,7 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 }
 
 // TestAutomaticSeasons: a season ends with its month. The next one is started by the first result
-// after that, or else by the timer. The group is notified a minute after the end or later. Late
+// after that, or else by the timer. The group is notified at least a minute after the end. Late
 // results still count in their own season. A season without matches gets a later end.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func (g *game) contents(t *testing.T) map[string]string {
 	return all
 }
 
-// standing holds fields of a stored standing.
+// standing holds the fields of a stored standing that the tests compare.
 type standing struct {
 	ID, Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
 	LastPlayed                                             *time.Time
