@@ -9,7 +9,7 @@ import (
 )
 
 // About names the bot, its release, its edition of the time zone data, and the address of its
-// source code. Any field except Bot is empty if unknown.
+// source code. TimeZones and Source are empty if unknown.
 type About struct {
 	Bot       string `json:"bot"` // username
 	Release   string `json:"release,omitempty"`

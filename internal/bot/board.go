@@ -39,7 +39,8 @@ func (s *Sender) WithViews(v Views) *Sender {
 // chats may need.
 const viewTimeout = 2 * time.Second
 
-// readView reads the content of a message. A failed read does not count as an attempt to send.
+// readView reads the content of a message. A failed read counts as Unreachable, so the message is
+// tried again.
 func readView[V any](ctx context.Context, read func(context.Context) (V, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
@@ -102,8 +103,8 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	return outbox.Receipt{MessageID: id, Ended: true}, nil
 }
 
-// unpin unpins a message, and reports whether it did. It is not an error if Telegram refuses: the
-// message is already unpinned or gone, or the bot has lost the right to unpin.
+// unpin unpins a message, and reports whether it did. A refusal by Telegram is not an error:
+// usually the message is already unpinned or gone, or the bot has lost the right to unpin.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
 	err = s.client.Call(ctx, "unpinChatMessage",
 		&botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)

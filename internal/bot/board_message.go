@@ -23,10 +23,10 @@ import (
 const lookEvery = 50 * time.Minute
 
 // updateBoard updates the only message that shows a board in its chat, or ends the message if the
-// board is off. It edits the known message, unless the message already shows the board. If no
-// message is known, or if the known one is gone or too old to edit, updateBoard edits the pinned
-// message, provided that its mark names the same board. Otherwise it sends a new message and pins
-// it.
+// board is off. It edits the known message, unless that already shows the board. A message that is
+// found not to be pinned is edited anyway. If no message is known, or if the known one is gone or
+// too old to edit, updateBoard edits the pinned message, provided that its mark names the same
+// board. Otherwise it sends a new message and pins it.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
 		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
@@ -98,9 +98,9 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	return nil
 }
 
-// editOrPost edits the message e.id. If that is gone or too old to edit, it edits the pinned
-// message, provided that it is the board. If it can edit neither, it sends a new message, and
-// unpins the one that was too old.
+// editOrPost edits the message e.id. If that is gone or too old to edit, editOrPost edits the
+// pinned message, provided that its mark names the same board. If it can edit neither, it sends a
+// new message, and unpins the old one if that is still pinned.
 func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
@@ -190,8 +190,8 @@ func hasMark(part any, object string) bool {
 	}
 }
 
-// pin pins the message silently. If the bot has no right to pin, the message stays unpinned and is
-// not sent again. After any other failure, the next update of the board tries again.
+// pin pins the message silently. If the bot has no right to pin, the message stays unpinned. After
+// any other failure, the next update of the board tries again.
 func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	id := e.receipt.MessageID
 	if id == 0 {

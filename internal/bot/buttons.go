@@ -41,8 +41,8 @@ func inviteButton(w words) [][]button {
 	return [][]button{{{text: w.Text("button.add_to_group", nil), invites: true}}}
 }
 
-// undoes returns the number of the match that a button of the message undoes, or 0 if there is
-// none.
+// undoes returns the number of the match that the undo button of a card undoes, or 0 if the message
+// has no such button.
 func (o outgoing) undoes() int {
 	for _, b := range slices.Concat(o.buttons...) {
 		if _, ok := argsOf(undoCode, b.data); ok {

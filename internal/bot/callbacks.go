@@ -26,11 +26,11 @@ type Callback struct {
 }
 
 // PressHandler returns the operation for a press. It returns nil for a press that gets the same
-// answer as a press of an unknown button. It may add to the origin of the press.
+// answer as a press of an unknown button. It may change the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
-// callbackVersion is the first byte of the data, and changes with its format. A press of a button
-// with another version is answered like a press of an unknown button.
+// callbackVersion is the first byte of the data, and changes when the format of the data does. A
+// press of a button with another version is answered like a press of an unknown button.
 const callbackVersion = "1"
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -145,7 +145,7 @@ func tableOfCallbacks() []Callback {
 }
 
 // findCallback returns the callback and the arguments in the data of a button. ok is false if the
-// data is too long or has no known code.
+// data is too long, or has another version or an unknown code.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
 		return c, "", false
@@ -224,10 +224,10 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// pageButton returns the callback of buttons that replace a message with another page or view. A
-// press counts only if its message has a button with this code and valid arguments, because forged
-// data must not replace a match's card. parse reads the arguments of a button, and returns false
-// for arguments that the bot never writes.
+// pageButton returns the callback of buttons that may replace their message. A press counts only if
+// its arguments are valid and its message has a button with this code and valid arguments, because
+// forged data must not replace a match's card. parse reads the arguments of a button, and reports
+// whether they are valid.
 func pageButton[A any](
 	code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation,
 ) Callback {
@@ -247,8 +247,8 @@ func pageButton[A any](
 	}}
 }
 
-// asking returns the callback of buttons that ask another question. The answer replaces the
-// message, as with pageButton, or is a new message if posts is true.
+// asking returns the callback of buttons that ask a question. The answer replaces the message or,
+// if posts is true, is a new message.
 func asking[Q ranking.Question](code, command string, posts bool, parse func(args string) (Q, bool)) Callback {
 	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
 		return ranking.Ask{Question: q, Posts: posts}

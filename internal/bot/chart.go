@@ -76,7 +76,7 @@ func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil)
 // same name.
 func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(cleanName(n.Mark)) }
 
-// chartButtons returns the buttons for all periods and for both axes. The current choice is marked.
+// chartButtons returns the buttons for all periods and for both axes. The current ones are marked.
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	var rows [3][]button // four periods do not fit in one row
 	add := func(row int, label string, shown stats.Chart) {
@@ -99,7 +99,7 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 const longChart = 300 * 24 * time.Hour
 
 // chartDay returns the function that formats the dates below a chart. shown is the time span of the
-// chart. There is little room, so names of months are cut to three letters.
+// chart. There is little room, so names of months are cut to at most three letters.
 func (w words) chartDay(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(w.Text("date.months."+strings.ToLower(at.Month().String()), nil))

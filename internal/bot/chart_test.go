@@ -206,8 +206,8 @@ func TestFewDrawingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLongestCaptionFits: a caption with the longest title and names is far below Telegram's
-// limit.
+// TestTheLongestCaptionFits: a caption with the longest title and names has at most 900 characters.
+// Telegram allows 1,024.
 func TestTheLongestCaptionFits(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("@", 64)
@@ -221,7 +221,7 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	}
 	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
 		t.Helper()
-		if m := send(n); len([]rune(m.Text)) > 900 { // far below the limit
+		if m := send(n); len([]rune(m.Text)) > 900 { // below the limit
 			t.Errorf("%d characters", len([]rune(m.Text)))
 		}
 	})

@@ -24,8 +24,8 @@ type Letters interface {
 }
 
 // DeadLetterHandler is the bot's intake.DeadLetters: it stores updates that could not be handled.
-// If such an update was a command for the bot or a button press, it also notifies the sender,
-// unless the dead letter is silent.
+// Unless the dead letter is silent, the handler also notifies the sender, if it can tell that the
+// update was a command for the bot or a button press.
 type DeadLetterHandler struct {
 	letters    Letters
 	self       telegram.Self
@@ -65,9 +65,9 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	return err
 }
 
-// recipient returns the origin of the command or button press in an update, and the notice for it.
-// ok is false if the update has neither, if the command is not for this bot or was edited too late,
-// if the chat is neither private nor a group, or if too little is readable. recipient recovers from
+// recipient returns the origin of a person's command or button press, and the notice for it. ok is
+// false if the update has neither, if the command is not for this bot or was edited too late, if
+// the chat is neither private nor a group, or if too little is readable. recipient recovers from
 // panics, because the fault that made the update a dead letter may occur here too.
 func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
@@ -98,8 +98,8 @@ func (h *DeadLetterHandler) recipient(
 }
 
 // commandOrigin returns the origin of the command in a message, and the message's text, cleaned and
-// possibly cut. ok is false if the message has no command for this bot. A damaged message may lack
-// its entities; then its text alone decides.
+// possibly cut. ok is false if the message is not from a person or has no command for this bot. A
+// damaged message may lack its entities; then its text alone decides.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", false

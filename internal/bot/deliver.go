@@ -69,8 +69,8 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 }
 
 // simplify removes from d what Telegram may have refused, because a plain message is better than
-// none. It reports whether there was anything to remove. A step that calls compose starts again
-// from the richest form of what is left.
+// none. It reports whether it removed anything. A step that calls compose starts again from the
+// richest form of what is left.
 func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
 	refused := telegram.RefusesContent(err)
@@ -160,7 +160,7 @@ func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMark
 }
 
 // request makes the request for a draft and returns the id of the message. The id is 0 if the
-// message was sent, but Telegram's response is malformed.
+// message was sent, but Telegram's response does not say the id.
 func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	p, method := d.parameters, "sendMessage"
 	switch {

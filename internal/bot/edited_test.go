@@ -152,9 +152,9 @@ func TestEditsThatAreIgnored(t *testing.T) {
 	w.expect("without the date of the edit")
 }
 
-// TestPressOfAnOffer: the data of the button that accepts a correction has the match and the
-// scores, in the order of the sides on the match's card. Other data is rejected, and so are presses
-// in a private chat.
+// TestPressOfAnOffer: a press of the button that accepts a correction fixes the match with the
+// scores in the button's data. Malformed data is rejected, and so are presses of another offer's
+// button and presses in a private chat.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -96,7 +96,7 @@ func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 const inTeams = "👥"
 
 // playedMatches returns matches as facts, each with the match's number, score and rating change. A
-// fact also has the opponents or, if Against is empty, the date and the mark of a team match.
+// fact also has the opponents or, if Against is empty, the date and, for a team match, inTeams.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
 		f := fact{w.matchNumber(m.Number), w.scoreAlone(m.Score) + " · " + signed(m.Change)}

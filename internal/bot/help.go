@@ -122,7 +122,8 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
-// start handles /start, which Telegram sends when a person opens the bot or adds it to a group.
+// start handles /start, and any other text in a private chat that is not a command. Telegram sends
+// /start when a person opens the bot for the first time, or adds it to a group by its link.
 func start(_ *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
 		return ranking.Greet{Greeting: Greeting{}}

@@ -48,8 +48,8 @@ func (w words) firstLadderPrompt(n ranking.FirstLadderPrompt) string {
 	return w.Text("ladder.first", args{"Name": showText(n.Name)})
 }
 
-// firstLadderButtons returns the cancel button. Its data also carries the ladder's name, for a
-// member who replies to the question.
+// firstLadderButtons returns the cancel button. Its data also carries the name of the new ladder,
+// for a member who replies to the question.
 func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.cancel(), data: callbackData(ladderCode, n.Name)}}}
 }

@@ -23,7 +23,7 @@ const (
 	// maxNewNames is the maximum number of new players listed by name. If there are more, all of
 	// them are only counted.
 	maxNewNames = 8
-	// maxNumbers is the maximum number of match numbers listed; the others are counted.
+	// maxNumbers limits how many match numbers are listed; the others are counted.
 	maxNumbers = 10
 )
 

@@ -70,7 +70,7 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
 // parseMatches returns a parser for the arguments that matchesData writes with this code. ok is
-// false for any others, and for match numbers out of range.
+// false for any others, and for numbers and ids out of range.
 func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
 	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
 	return func(args string) (q stats.MatchesQuestion, ok bool) {

@@ -60,7 +60,7 @@ var _ = shows(view[Offer]{text: words.offer, line: words.offer})
 func (w words) offer(n Offer) string { return w.Text("offers."+n.Command, nil) }
 
 // corrected returns the command of a message under another name. It drops the arguments if they do
-// not fit into one short line, or contain mentions or characters that copying would lose.
+// not fit into one short line, or contain characters or mentions by id that copying would lose.
 func (m *message) corrected(name string) string {
 	arguments := m.Text[headLength(m.Text):]
 	whole := strings.Join(strings.Fields(name+" "+arguments), " ")

@@ -126,8 +126,8 @@ func firstUnits(text string, units int) string {
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
-// codeText is showText for a command inside <code>. It adds no invisible characters, because people
-// copy the command.
+// codeText is showText for a text inside <code>. It adds no invisible characters, because people
+// copy such texts.
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
 // showText renders a text that people chose: it cleans the text, breaks its links, escapes it for

@@ -55,7 +55,7 @@ func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 }
 
 // commandBelow returns the command that the message with the pressed button replies to. ok is false
-// if that message is gone or is no longer a command.
+// if the message with the command is gone or no longer has a command that the bot knows.
 func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	to := p.query.Message.replied()
 	if to == nil || to.From == nil {

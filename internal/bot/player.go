@@ -95,7 +95,8 @@ var _ = shows(view[stats.PlayerStanding]{
 	text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true,
 })
 
-// playedBefore reports whether the player has played in any season of the ladder.
+// playedBefore reports whether the ladder has several seasons, and the player has played in any of
+// them.
 func playedBefore(n stats.PlayerStanding) bool { return n.Season != nil && n.Season.Last > 0 }
 
 func (w words) player(n stats.PlayerStanding) string {
@@ -198,7 +199,7 @@ func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 }
 
 // playerTable renders player as a table. It is empty for players who have left, are inactive or
-// have not played.
+// have not played in this season.
 func (w words) playerTable(n stats.PlayerStanding) string {
 	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""

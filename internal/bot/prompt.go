@@ -96,7 +96,7 @@ const (
 
 // reportPromptButtons returns the buttons below the question of what a report means. Each person,
 // ladder or short result has a row. Longer results are listed in the text, and one row has a
-// numbered button for each. In some questions, the only option shares a row with the cancel button.
+// numbered button for each. In some questions, one option shares a row with the cancel button.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button

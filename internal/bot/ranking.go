@@ -39,8 +39,8 @@ func pageData(q stats.RankingQuestion) string {
 	return callbackData(pageCode, args)
 }
 
-// parsePage reads the arguments written by pageData. ok is false for any others, and for numbers
-// too large for a page.
+// parsePage reads the arguments written by pageData. ok is false for any others, and for page
+// numbers that are too large.
 func parsePage(args string) (q stats.RankingQuestion, ok bool) {
 	q.All = strings.HasSuffix(args, allSuffix)
 	_, _ = fmt.Sscanf(args, "%d:%d", &q.Page, &q.Asker)
@@ -155,8 +155,8 @@ func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }
 
-// hideDays returns after how many days without a match a player is hidden. Notices of older
-// releases lack the number, and get the default.
+// hideDays returns after how many days without a match a player is hidden, for a ranking that hides
+// players. Notices of older releases lack the number, and get the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
 // rankingNotes returns the most important remarks about the rows of a page: at most two, or one if

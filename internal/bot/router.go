@@ -15,8 +15,8 @@ import (
 )
 
 // Rankings is the part of the ranking service that the router calls. Do commits the effect of a
-// command, its idempotency key and its answer in one transaction. Repeating a call with the same
-// arguments changes nothing.
+// command, its idempotency key and its answer in one transaction. Repeating a recent call with the
+// same arguments changes nothing.
 type Rankings interface {
 	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
@@ -87,7 +87,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.dispatch(ctx, req)
 	case req.origin.Chat.IsGroup(): // only replies to the bot's questions count
 		return r.reply(ctx, req)
-	case m.Text != "": // every message in a private chat deserves an answer
+	case m.Text != "": // every text in a private chat deserves an answer
 		req.origin.Command = "start"
 		return r.do(ctx, req.origin, start(r, req))
 	}
@@ -150,7 +150,8 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people, apart from the sender, whose user ids this message reveals.
+// shown returns the people whose user ids this message reveals: the author of the message that it
+// replies to, and the people mentioned by id.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, *p)
@@ -209,8 +210,8 @@ func (m *message) replied() *message {
 	return m.ReplyTo
 }
 
-// repliedPerson returns the author of the message that this one replies to, or nil if the author is
-// not a person.
+// repliedPerson returns the author of the message that this one replies to. It returns nil if there
+// is no such message, or if its author is not a person.
 func (m *message) repliedPerson() *command.Person {
 	to := m.replied()
 	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {

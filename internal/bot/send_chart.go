@@ -42,7 +42,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 }
 
 // drawChart draws a chart as PNG, and sets n's title and period to what the picture shows. A failed
-// read does not count as an attempt to send.
+// read counts as Unreachable, so the message is tried again.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
 		// a panic while drawing would recur and block the chat's lane

@@ -102,8 +102,8 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
 // settingButtons returns the buttons below the settings. They open a group of settings, a setting
-// or a region of time zones, choose a value, or lead back. On the page of a group of settings, the
-// values of a setting are shown directly if there are only two, or if the group has no other
+// or a region of time zones, choose a value, or lead back. On the page of a group of settings, a
+// setting's own buttons are shown directly if it has only two values, or if the group has no other
 // setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {

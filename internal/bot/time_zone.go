@@ -52,7 +52,7 @@ func findZoneRegion(name string) (r zoneRegion, ok bool) {
 	return r, false
 }
 
-// offeredZones returns the time zones of regions as rows of two buttons.
+// offeredZones returns the time zones of regions in rows of up to two.
 func offeredZones(regions ...zoneRegion) (rows [][]string) {
 	for _, r := range regions {
 		rows = append(rows, slices.Collect(slices.Chunk(r.zones, 2))...)

@@ -58,9 +58,9 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	return t
 }
 
-// cardOf returns the data of the button below a card, if this bot sent the message. If the card was
-// sent twice, the bot knows only the second message by its id, but the button identifies the match
-// in both. A button without a tag does not identify the match reliably.
+// cardOf returns the data of the button below a card or a FixPrompt, if this bot sent the message.
+// If a card was sent twice, the bot knows only the second message by its id, but the button
+// identifies the match in both. A button without a tag does not identify the match reliably.
 func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	for _, data := range r.buttonsBelow(m) {
 		if card, ok := parseCardData(data); ok && card.tag != "" {
@@ -70,7 +70,8 @@ func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	return cardButton{}, false
 }
 
-// pressingCard returns the handler of a button below a card that amends the card's match.
+// pressingCard returns the handler of a button below a card or a FixPrompt. The button amends the
+// match.
 func pressingCard(amend func(ranking.Amendment) ranking.Operation) PressHandler {
 	return func(_ *Router, p *press) ranking.Operation {
 		card, ok := parseCardArgs(p.args)
@@ -95,8 +96,8 @@ func pressFix(r *Router, p *press) ranking.Operation {
 	return ranking.AcceptFix{Amendment: ranking.Amendment{Match: card.match(), Changes: &card.changes}, Scores: scores}
 }
 
-// cardButton is the data of a button below a match's card: the match, and how often it had changed
-// when the card was sent.
+// cardButton is the data of a button that amends a match, such as the one below its card: the
+// match, and how often it had changed when the message was rendered.
 type cardButton struct {
 	number, changes int
 	tag             ranking.MatchTag
@@ -123,7 +124,8 @@ func parseCardArgs(args string) (b cardButton, ok bool) {
 	return b, 0 < b.number && b.number <= math.MaxInt32 && 0 <= b.changes && b.changes <= math.MaxInt32 && b.args() == args
 }
 
-// parseCardData reads the data of a button below a card. ok is false for other buttons.
+// parseCardData reads the data of a button below a card or a FixPrompt. ok is false for other
+// buttons.
 func parseCardData(data string) (b cardButton, ok bool) {
 	c, args, found := findCallback(data)
 	if !found || !slices.Contains([]string{undoCode, restoreCode, askedCode}, c.Code) {
@@ -136,9 +138,9 @@ func parseCardData(data string) (b cardButton, ok bool) {
 // of its button. Seven sets such as 11:13 fit.
 const maxAskedScores = 7
 
-// fixData returns the data of the button that accepts an offer: the card, and the scores in the
-// card's order. It is empty if it would be too long. exchanged means that the offer has the scores
-// in the other order.
+// fixData returns the data of the button that accepts an offer: the match, and the scores in the
+// order of its card. It is empty if it would be too long. exchanged means that the offer has the
+// scores in the other order.
 func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged bool) string {
 	if exchanged {
 		slices.Reverse(score[:])

@@ -72,7 +72,7 @@ func value[T any](p *T) (v T) {
 }
 
 // callbackQuery is a button press. If the message is too old, Telegram sends only the message's id
-// and chat. If the message was sent via the bot in another chat, Telegram sends no message at all.
+// and chat. If the message was sent via the bot in inline mode, Telegram sends no message at all.
 type callbackQuery struct {
 	ID      string   `json:"id"`
 	From    *user    `json:"from"`

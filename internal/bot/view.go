@@ -17,8 +17,8 @@ import (
 // outgoing is a rendered message.
 type outgoing struct {
 	html string
-	// table is the message as a table, in the HTML of rich messages. It is empty if the kind has no
-	// table or the chat does not want tables.
+	// table is the message as a table, in the HTML of rich messages. It is empty if the notice has
+	// no such form or the chat does not want tables.
 	table string
 	// line is the short form for a merged message. It is empty if the kind is always sent alone, or
 	// if this is the message's only item.
@@ -52,7 +52,8 @@ type view[N any] struct {
 	text func(words, N) string
 	// line returns the short form for a merged message; nil if the notice is always sent alone.
 	line func(words, N) string
-	// table renders the notice as a table; nil if there is no such form.
+	// table renders the notice as a table, or returns an empty string if the notice has no such
+	// form; nil if no notice of the type has one.
 	table func(words, N) string
 	// buttons returns the rows of buttons below a notice that is sent alone. item is the stored
 	// form of the notice.

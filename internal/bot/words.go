@@ -56,7 +56,7 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 }
 
 // titleOf returns the title of a view, with the names of the group and of the ladder. It omits an
-// empty name, and a ladder's name that is the same as the group's.
+// empty name, and a ladder's name that differs from the group's at most in letter case.
 func (w words) titleOf(id, group string) string {
 	names := slices.DeleteFunc([]string{group, w.ladder}, func(name string) bool { return name == "" })
 	names = slices.CompactFunc(names, strings.EqualFold)

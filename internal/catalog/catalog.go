@@ -2,7 +2,7 @@
 // nothing about notices or commands, only texts with placeholders, and how a language forms plurals
 // and writes numbers and dates.
 //
-// Texts are Telegram's HTML, except for menus, button labels and answers to button presses.
+// Texts are Telegram's HTML, except for those of menus, button labels, charts and the web board.
 // Arguments are inserted unescaped.
 package catalog
 

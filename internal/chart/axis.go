@@ -44,7 +44,7 @@ type scale struct {
 	from, to int // the pixels of min and max
 }
 
-// newScale returns a scale for values from low to high, widened to at least smallest.
+// newScale returns a scale for values from low to high, widened to a range of at least smallest.
 func newScale(low, high, smallest float64, from, to int) scale {
 	if missing := smallest - (high - low); missing > 0 {
 		low, high = low-missing/2, high+missing/2
@@ -91,7 +91,8 @@ type interval struct {
 	days, months int
 }
 
-// The intervals between ticks, shortest first. Charts that span less than a day use clockIntervals.
+// The intervals between ticks, shortest first. clockIntervals are for charts that span less than a
+// day, but more than an instant.
 var (
 	clockIntervals = []interval{
 		{clock: time.Minute}, {clock: 5 * time.Minute}, {clock: 15 * time.Minute}, {clock: 30 * time.Minute},

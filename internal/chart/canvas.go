@@ -18,9 +18,9 @@ type palette struct {
 	lines                     [MaxHighlighted]*image.Uniform
 }
 
-// palettes returns the colors on a light and on a dark background. The colors of lines are close to
-// the Okabe-Ito palette, which people with any color vision can tell apart. Where many gray lines
-// overlap, they become darker or lighter.
+// palettes returns the colors on a light and on a dark background. Most colors of lines are close
+// to the Okabe-Ito palette, which people with color blindness can tell apart. Where many gray lines
+// overlap, they become darker on the light background, and lighter on the dark one.
 func palettes() (light, dark palette) {
 	return palette{
 			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666),

@@ -51,7 +51,8 @@ type Chart struct {
 	ByMatch bool // the horizontal axis counts matches, not days
 	Dark    bool // light lines on a dark background
 	// Date formats a day below the horizontal axis, in the location of the points. The text should
-	// include the year if the points span many months. Date may be nil only if ByMatch is set.
+	// include the year if the points span many months. Date may be nil only if ByMatch is set or
+	// there are no points.
 	Date func(time.Time) string
 }
 

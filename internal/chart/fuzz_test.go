@@ -32,7 +32,7 @@ func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 	return c
 }
 
-// FuzzDraw: any chart can be drawn.
+// FuzzDraw: any chart of one season can be drawn.
 func FuzzDraw(f *testing.F) {
 	f.Add("Ann", []byte{}, false, false)
 	f.Add("Ann\nБорис\n\xff\u0301\n🎱", []byte(strings.Repeat("\x00at=time\x00match=0z", 3)), true, true)

@@ -42,7 +42,7 @@ func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 }
 
 // TestColors: the lines stand out from their background (the contrast of WCAG 2.2 for graphics),
-// and can be told apart with any vision. A difference of 2 is just noticeable.
+// and differ by at least 15 in each of the visions. A difference of 2 is just noticeable.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()

@@ -207,7 +207,8 @@ func (p *plot) drawBest() {
 }
 
 // roomAbove returns a box above a dot for a text of this width. The box overlaps neither a
-// highlighted line nor a taken box. roomAbove returns false if there is no such box.
+// highlighted line nor a taken box. roomAbove tries three places, and returns false if none is
+// free.
 func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle) (image.Rectangle, bool) {
 	bottom := dot.Min.Y - gap/2
 	for _, left := range []int{dot.Min.X + (dot.Dx()-width)/2, dot.Min.X, dot.Max.X - width} {

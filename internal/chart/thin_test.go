@@ -59,7 +59,8 @@ func TestThinning(t *testing.T) {
 	})
 }
 
-// checkDrawn checks that the picture of a single line has the line's color at every point.
+// checkDrawn checks that the picture of a single line has the line's color at every point and at
+// the end of the plot.
 func checkDrawn(t *rapid.T, p *plot, points []Point) {
 	p.drawTrace(p.traces[0], lineWidth, p.lines[0])
 	for _, point := range points {
