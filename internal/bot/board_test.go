@@ -96,8 +96,8 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestPinsOfBoards: the bot tries to pin a board when it is sent or when ToPin is set, but not again
-// after a member has unpinned it.
+// TestPinsOfBoards: the bot tries to pin a board when it is sent or when ToPin is set, but not
+// again after a member has unpinned it.
 func TestPinsOfBoards(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

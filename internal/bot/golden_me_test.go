@@ -23,7 +23,7 @@ func against(number, day, own, other, change int, names ...string) stats.PlayedM
 	return m
 }
 
-// everything returns a player's page with all facts that it can have.
+// everything returns a player's page with all facts that it can have without seasons.
 func everything() stats.PlayerStanding {
 	alice := called("Alice")
 	alice.Player = 1

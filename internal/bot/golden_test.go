@@ -302,7 +302,8 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	return all
 }
 
-// teamReasons returns the possible faults of a /match with teams.
+// teamReasons returns the reasons whose answers the golden files show for a /match with teams. Some
+// reasons are left out, because such a command cannot have them.
 func teamReasons(t *testing.T) []command.Reason {
 	t.Helper()
 	var reasons []command.Reason
@@ -396,7 +397,7 @@ func goldenMatches() map[string]notice.Notice {
 			m.Sides = [2]ranking.Side{double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)}
 			celebrating(ladder.UpsetOfMonth, 120, alice, bob)(m)
 		}),
-		// This card has a name in every place that can have one.
+		// This card has a name in each place for one that a card has before it is undone.
 		"upset_and_notes": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 			celebrating(ladder.UpsetOfMonth, 120, alice)(m)

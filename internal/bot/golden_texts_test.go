@@ -17,8 +17,8 @@ import (
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 
 // shownElsewhere matches the ids of texts that no golden file needs to show: those of the menus
-// (see TestTheMenus), the names of languages and months, and the texts of the web board, which has
-// its own tests.
+// (see TestTheMenus), the words for languages that an admin may type, the names of months, and the
+// texts of the web board, which has its own tests.
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
 // TestEveryTextIsGolden: the golden notices and merged messages show each English text of the

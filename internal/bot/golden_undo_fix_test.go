@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// comesOfAPress reports whether a notice can answer a button press.
+// comesOfAPress reports whether a notice can be shown as a callback answer.
 func comesOfAPress(n notice.Notice) bool {
 	switch n.(type) {
 	case ranking.MatchUndone, ranking.MatchRestored, ranking.SettingChanged, ranking.Refusal, CommandFailed:
@@ -21,7 +21,8 @@ func comesOfAPress(n notice.Notice) bool {
 	}
 }
 
-// wrongForms has the possible faults of the commands that amend a match.
+// wrongForms has the faults of the commands that amend a match for which the golden files show the
+// answers.
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,

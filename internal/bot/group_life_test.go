@@ -110,8 +110,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMembersWhoAreNone: the router ignores updates about bots, updates without a user or with
-// missing fields, and updates from chats that are not groups.
+// TestMembersWhoAreNone: the router ignores changes of members if the member is a bot or a needed
+// field is missing, and service messages in chats that are not groups.
 func TestMembersWhoAreNone(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {
@@ -138,8 +138,8 @@ func TestMembersWhoAreNone(t *testing.T) {
 	}
 }
 
-// TestPeopleWhoAreShown: the origin of a message has all people whose user ids the message reveals,
-// except the sender.
+// TestPeopleWhoAreShown: the origin of a message has the people whose user ids the message reveals
+// by what it replies to, by text mentions or as new members.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
 	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`,

@@ -371,7 +371,7 @@ func (g *scripted) deliver(isRetried bool) {
 }
 
 // hear returns the bot's answers since the last call, "nothing" if there are none, and whether they
-// refuse. It returns only the first line of a long answer that does not refuse.
+// refuse. It omits edits of cards, and all but the first line of an answer that does not refuse.
 func (g *scripted) hear() (said []string, isRefused bool) {
 	g.t.Helper()
 	// A waiting notice would be changed instead of being followed by another one.

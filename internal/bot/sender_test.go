@@ -370,8 +370,8 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 	}
 }
 
-// TestSimplified: if Telegram rejects the reply, the topic or the markup of a message, it is sent
-// again without that part.
+// TestSimplified: if Telegram rejects the reply, the topic or the markup of a message, the message
+// is sent again without that part. Without the topic, it is no reply either.
 func TestSimplified(t *testing.T) {
 	t.Parallel()
 	for description, removed := range map[string][]string{

@@ -35,7 +35,8 @@ func dataBelow(page string, now ranking.GroupSettings) (all []string) {
 	return all
 }
 
-// TestPressSetting: settings can be opened and changed only by buttons that the message has.
+// TestPressSetting: settings can be opened and changed only by buttons that the bot makes and the
+// message has.
 func TestPressSetting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,7 +20,7 @@ func wantsTables(t testing.TB, to int64) outbox.Message {
 	return m
 }
 
-// methods returns the methods of all requests that send or edit messages, in order.
+// methods returns the methods of all requests that send or edit texts and tables, in order.
 func (p *post) methods() (all []string) {
 	for _, c := range p.sim.Calls() {
 		if c.Method == "sendMessage" || c.Method == "sendRichMessage" || c.Method == "editMessageText" {

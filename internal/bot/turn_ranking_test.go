@@ -15,7 +15,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// below returns a message of the bot with buttons that have this data.
+// below posts a message of the bot with buttons that have this data.
 func (w *world) below(in *botsim.Chat, data ...string) botsim.Message {
 	w.t.Helper()
 	return w.replyBelow(in, 0, data...)

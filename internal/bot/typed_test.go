@@ -213,7 +213,7 @@ func readDiffers(t *testing.T) map[string]string {
 	return all
 }
 
-// eachLine calls do with each line of a table that is not a comment.
+// eachLine calls do with each line of a table that is neither empty nor a comment.
 func eachLine(t *testing.T, name string, do func(string)) {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join("testdata", "tables", name+".txt"))
@@ -300,7 +300,7 @@ func gameIn(language, game string) string { return games[language][slices.Index(
 type setting struct {
 	ladders []string // English names, the default one first; none for a single unnamed ladder
 	extra   string   // username of another player
-	first   []string // messages of Alice before anyone else plays
+	first   []string // messages of Alice or @dve before anyone else plays
 	last    []string // messages of Alice at the end
 	sql     string   // run before the last messages, with the group as $1
 	replies bool     // the message replies to one from Bob
@@ -369,8 +369,13 @@ func (w *typing) enter(s setting) *hall {
 	for _, text := range s.first {
 		h.say(text, nil)
 	}
-	// One match makes players of the whole cast, because a match for each would take most of the
-	// test's time.
+	h.exec(`UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2`,
+		w.language.Tag(), h.chat)
+	row := w.pool.QueryRow(w.t.Context(),
+		`SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
+	must(w.t, row.Scan(&h.id))
+	// One match makes players of the first eight people, because a match for each would take most
+	// of the test's time.
 	lines := "/match %0 %1 %2 %3 vs %4 %5 %6 %7 3:1"
 	if i := slices.Index(usernames, s.extra); i > 0 {
 		lines += fmt.Sprintf("\n%%%d 3:1", i)
@@ -754,8 +759,8 @@ func (o outcome) press(at int) outcome {
 	return o.h.outcome(o.h.press(o.asks, o.asks.buttons[at]), o.before)
 }
 
-// census returns the usernames of the group's players, the number of its group_players, and the
-// number of its matches that count.
+// census returns the usernames of the group's unclaimed players, how many group_players it has, and
+// how many of its matches count.
 func (h *hall) census() (all string) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(h.t.Context(), `
@@ -767,15 +772,15 @@ func (h *hall) census() (all string) {
 	return all
 }
 
-// isReport reports whether a message of a table should record something.
+// isReport reports whether the message of a row is a report, other than a bare /match.
 func (row typedRow) isReport() bool {
 	head, _, _ := strings.Cut(row.message, " ")
 	return slices.Contains([]string{"/match", "/won", "/lost", "/draw"}, head) && row.message != "/match"
 }
 
-// explore returns the outcome of a row's message, with what each button of its questions leads to.
-// The first button of each question is pressed in the same group, the others in groups of their
-// own.
+// explore returns the outcome of a row's message. If the message is a report, the outcome says what
+// each button of its questions leads to. The first button of each question is pressed in the same
+// group, the others in groups of their own.
 func (w *typing) explore(row typedRow) outcome {
 	o := w.try(row)
 	if !row.isReport() {

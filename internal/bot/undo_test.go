@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestUndoInReplyToAButton: the button of the replied-to card identifies the match, if this bot
-// sent the card.
+// TestUndoInReplyToAButton: the button of the replied-to card identifies the match, if the button
+// has a tag and this bot sent the card.
 func TestUndoInReplyToAButton(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -97,8 +97,8 @@ func TestAmendmentInATopic(t *testing.T) {
 	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", request.ID, forum.ID(), request.ID))
 }
 
-// TestFixAlone: a bare /fix asks for the right score of a match, and a reply to the question gives
-// it. The question's button undoes the match.
+// TestFixAlone: a score in reply to the bot's question for the right score of a match fixes the
+// match. The question's button undoes the match.
 func TestFixAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

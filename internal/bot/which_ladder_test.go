@@ -270,7 +270,8 @@ func payloads(s answers) string {
 }
 
 // TestWhichLadderOfAButton: the buttons below answers about zorb stay about zorb, even in General,
-// where chess applies. The test must press a button of every callback.
+// where chess applies, unless they are about the group. The test must press a button of every
+// callback.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
 	ofGroup := []string{helpCode, ladderCode, renameCode}
@@ -315,7 +316,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	} {
 		look(c.say(0, nil, text))
 	}
-	// Some notices only appear as edits or pinned messages.
+	// The commands above are not answered with these notices.
 	c.say(0, nil, "/undo 2")
 	var card ranking.MatchRecorded
 	var zorb ladder.ID
