@@ -17,7 +17,7 @@ const editWindow = int64(5 * time.Minute / time.Second)
 // edited handles an edited message that is a command, if the edit is within editWindow. If the
 // original was not a command, or was refused, the service handles the edit as a new command.
 // Otherwise the service ignores the edit, unless the message is a /match. Then the service records
-// additional results, or says how to correct the match if its score, players or ladder differ.
+// additional results, or may say how to correct a match whose score, players or ladder differ.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil

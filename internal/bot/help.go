@@ -122,8 +122,8 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
-// start handles /start, and any other text in a private chat that is not a command. Telegram sends
-// /start when a person opens the bot for the first time, or adds it to a group by its link.
+// start handles /start, and any text in a private chat that is not a command for this bot. Telegram
+// sends /start when a person starts the bot, or adds it to a group by its link.
 func start(_ *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
 		return ranking.Greet{Greeting: Greeting{}}
@@ -139,7 +139,7 @@ type Greeting struct {
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
 
 // Fleeting reports whether the greeting expires as fast as an answer. In a group it does not,
-// because it is the outcome of adding the bot.
+// because there it is usually the outcome of adding the bot.
 func (g Greeting) Fleeting() bool { return g.Private }
 
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})

@@ -15,9 +15,9 @@ const (
 	// maxListed is the room for a list in a message, in UTF-16 units. The text around the list fits
 	// in the rest.
 	maxListed = maxText - 256
-	// lineGrows is the most that a result's line grows, in UTF-16 units and in any language, when
-	// the result is corrected or undone. A message reserves that room, so that an edit can still
-	// list all results that the message listed before.
+	// lineGrows is the room, in UTF-16 units, that a message reserves for a result's line to grow
+	// when the result is corrected or undone. That is usually enough, in any language, for an edit
+	// to list all results that the message listed before.
 	lineGrows = 44
 )
 

@@ -105,8 +105,8 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 }
 
 // read decodes a notice and fills in the names of its players. It also returns the label of the
-// notice's ladder, which is zero if the group has only one ladder. The label is a field of the
-// stored JSON, but not of N.
+// notice's ladder, which is zero if the notice has none. The label is a field of the stored JSON,
+// but not of N.
 func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 	err = json.Unmarshal(item.Payload, &n)
 	// most notices have no label, so they are decoded once

@@ -11,10 +11,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// words renders notices in one language. Its methods return Telegram's HTML, except for button
-// labels, which are plain text. Texts that people chose must go through showText, showName or
-// codeText. A method that serves as the line of a view returns an item's text for a merged message,
-// without line breaks.
+// words renders notices in one language. The texts that its methods return are Telegram's HTML,
+// except for those of buttons, menus and charts, which are plain. In HTML, texts that people chose
+// must go through showText, showName or codeText. A method that serves as the line of a view
+// returns an item's text for a merged message, without line breaks.
 type words struct {
 	catalog.Language
 	single bool                          // the message has one item, so its line is not used
@@ -22,7 +22,7 @@ type words struct {
 	zone   *time.Location                // the chat's time zone; nil for UTC
 	web    func(ranking.WebBoard) string // the link of a web board; nil if no address is configured
 	salt   string                        // the salt for a web board that has none
-	ladder string                        // the notice's ladder; empty if the group has only one
+	ladder string                        // the name in the notice's label; empty if there is none
 }
 
 func (s *Sender) words(m outbox.Message) words {
