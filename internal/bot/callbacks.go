@@ -21,7 +21,7 @@ import (
 // taken from Telegram's update, never from the data.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
-	Command string // the name of the command, for the log
+	Command string // the name of the command, for the log and for Origin.Instead
 	Handle  PressHandler
 }
 

@@ -27,7 +27,7 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	o := u.origin("bot")
 	switch {
 	case u.Chat.ID == 0, !u.Chat.isGroup() && u.Chat.Type != string(ranking.Private):
-		// the bot cannot write to it
+		// not a chat that the bot serves
 		return nil
 	case u.New.isOut():
 		return r.rankings.BotRemoved(ctx, o)

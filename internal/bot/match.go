@@ -55,7 +55,7 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	return strings.Join(append(lines, notes(append([]string{match}, w.remarks(n)...)...)), "\n")
 }
 
-// remarks returns the remarks below a match that was not undone: its new players, who reported it,
+// remarks returns the remarks about a match that was not undone: its new players, who reported it,
 // whether it is in the past, its season, and what was corrected.
 func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {

@@ -155,7 +155,7 @@ func (w words) matchRow(r stats.MatchRow, change string) string {
 const (
 	maxRowName  = 20 // characters of a name
 	maxRowUnits = 40 // limits a name in UTF-16 units
-	maxRowMark  = 16 // characters and UTF-16 units of a name's mark
+	maxRowMark  = 16 // limits a name's mark in characters and UTF-16 units
 	maxRowSide  = 2  // players of a side
 )
 

@@ -94,9 +94,10 @@ const (
 	maxPairLabel = 13 // one of two in a row
 )
 
-// reportPromptButtons returns the buttons below the question of what a report means. Each person,
-// ladder or short result has a row. Longer results are listed in the text, and one row has a
-// numbered button for each. In some questions, one option shares a row with the cancel button.
+// reportPromptButtons returns the buttons below the question of what a report means. Each person or
+// ladder has a row, and usually so has each result that fits on a button. If the results are too
+// long, the text lists them, and one row has a numbered button for each. In some questions, one
+// option shares a row with the cancel button.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button

@@ -335,7 +335,7 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 	scores := func(score [2]int, sets []ranking.SetScore) string {
 		return w.scoreAlone(score) + brackets(showSets(sets))
 	}
-	if !hasPoints(n.Score) { // no command can state this score
+	if !hasPoints(n.Score) { // no /fix can state this score
 		return w.Text("fix_offer.outcome",
 			args{"Number": n.Number, "New": scores(n.Score, nil), "Old": scores(n.Was.Score, n.Was.Sets)})
 	}

@@ -35,7 +35,7 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 			"<code>/match @alice @bobby vs @carol @david 11:7 9:11 11:5</code>"
 	case n.Reason == command.ReasonUnclearWinner:
 		form = "<code>/match @alice @bobby 3:1</code>"
-	case n.Command != command.NameMatch: // a question
+	case n.Command != command.NameMatch: // a question or /settings
 		form = strings.ReplaceAll(w.Text("commands."+n.Command+".usage", nil), "\n", " · ")
 	}
 	if n.Reason == command.ReasonUnknownName || n.Reason == command.ReasonUnclearName {
@@ -50,7 +50,7 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:
-	case !isAmendment(n.Command): // a question rejects "@bobby" like any other unexpected word
+	case !isAmendment(n.Command): // all others reject "@bobby" like any other unexpected word
 	case n.Reason == command.ReasonUnknownMention,
 		n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
