@@ -29,7 +29,7 @@ func TestIsSlip(t *testing.T) {
 
 // TestMisspelledCommands: the bot answers a misspelled command with the one that it resembles. In a
 // group, the bot ignores a command that resembles none or is short, unless the command names this
-// bot, because it may be meant for another one.
+// bot or has an Offer, because it may be meant for another bot.
 func TestMisspelledCommands(t *testing.T) {
 	t.Parallel()
 	meant := func(command string) string { return `answer unknown_command {"meant":"` + command + `"}` }
