@@ -28,7 +28,7 @@ var (
 		"the file in servicefile or PGSERVICEFILE must exist and define it")
 )
 
-// parameterName matches every valid name of a PostgreSQL parameter.
+// parameterName matches the names of PostgreSQL's own parameters, and most names of custom ones.
 var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
 // ParseURL parses the URL of a database. Its errors tell operators what to change, and contain no
@@ -49,8 +49,8 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// isUnescaped reports whether the user or the password of a URL may contain an unescaped special
-// character. pgx would take the rest of the password for a host, and look it up.
+// isUnescaped reports whether the user or the password of a URL may contain an unescaped @, /, ? or
+// #. pgx would take the rest of the password for a host, and look it up.
 func isUnescaped(url string) bool {
 	scheme, rest, _ := strings.Cut(url, "://")
 	if scheme != "postgres" && scheme != "postgresql" {
@@ -96,7 +96,7 @@ const hidden = "…"
 type discreet struct{ multitracer.Tracer }
 
 // TraceConnectEnd implements pgx.ConnectTracer. The server's own message, which the error contains
-// too, may also name the user; sessionWatch.watch removes that.
+// too, may also name the user; see sessionWatch.watch.
 func (*discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}

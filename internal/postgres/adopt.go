@@ -141,7 +141,7 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 }
 
 // queueKeysOfBots adds a prefix to the keys that the bot from has derived from its own ids, and
-// removes the prefix from the keys of the bot to. So each bot finds only its own keys.
+// removes the prefix from the keys of the bot to. So neither bot finds such keys of the other.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s
@@ -157,5 +157,5 @@ func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.Use
 	batch.Queue(fmt.Sprintf(unmark, table, column), keyMark(to))
 }
 
-// keyMark is the prefix of a bot's keys while the database belongs to another bot.
+// keyMark is the prefix that queueKeysOfBots adds to the keys of a bot.
 func keyMark(bot ladder.UserID) string { return fmt.Sprintf("bot%d:", bot) }

@@ -14,8 +14,8 @@ import (
 // Encryption describes whether others can read the traffic of a connection.
 type Encryption struct {
 	TLS string // the version of TLS; empty without TLS
-	// Exposed means that the connection is not encrypted and stays neither on this machine nor in a
-	// network of containers.
+	// Exposed means that the connection is not encrypted and does not seem to stay on this machine
+	// or in a network of containers.
 	Exposed bool
 }
 
@@ -59,7 +59,7 @@ func ipOf(address net.Addr) netip.Addr {
 // addresses.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// staysInside reports whether a connection stays on this machine or in a private network of
+// staysInside reports whether a connection seems to stay on this machine or in a private network of
 // containers. A private address alone is not sufficient, because office and home networks use
 // private addresses too. So all host names must also look like names that exist only inside a
 // network of containers.

@@ -59,8 +59,9 @@ func violates(err error, domain string) bool {
 
 // Translate wraps errors that mean the same for every statement. A conflict with another
 // transaction becomes ranking.ErrConflict, a lock timeout ranking.ErrLocked, and any other timeout
-// or cancellation of a statement ranking.ErrTimeout. A lost lease becomes outbox.ErrLeaseLost.
-// Translate returns any other error unchanged, including nil.
+// of a statement, or its cancellation by the server, ranking.ErrTimeout. A lost lease becomes
+// outbox.ErrLeaseLost. Translate returns any other error unchanged, including nil and each error
+// for which hasNoSession returns true.
 func Translate(err error) error {
 	var meaning error
 	switch code := codeOf(err); {
@@ -81,10 +82,11 @@ func Translate(err error) error {
 	return fmt.Errorf("%w: %w", meaning, err)
 }
 
-// Unavailable reports whether an error says nothing about the operation that failed: the database
-// cannot be reached or cannot work at the moment, its schema is missing or too new, the role lacks
-// a privilege, or another instance has taken over the lease. The same operation may succeed later,
-// or on another instance. A timeout of a statement does not count; see pgranking.Store.Blame.
+// Unavailable reports whether an error says nothing about the operation that failed: for example,
+// the database cannot be reached or cannot work at the moment, its schema is missing or too new,
+// the role lacks a privilege, or another instance has taken over the lease. The same operation may
+// succeed later, or on another instance. A timeout of a statement does not count; see
+// pgranking.Store.Blame.
 func Unavailable(err error) bool {
 	switch code := codeOf(err); {
 	case hasNoSession(err), errors.Is(err, ErrTooNew), errors.Is(err, ErrNoSchema):

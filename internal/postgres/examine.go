@@ -14,7 +14,7 @@ import (
 type ServerFacts struct {
 	Version   string // such as "17.2"
 	Major     int
-	ReadOnly  bool // the server accepts no writes
+	ReadOnly  bool // the server is a standby, or sessions are read-only by default
 	MayCreate bool // the role may create tables, which an upgrade of the bot needs
 	// Owns means that the role has the rights of the owner of the bot's tables, so that an upgrade
 	// can change them. It is also set if there are no tables yet.
@@ -26,7 +26,9 @@ type ServerFacts struct {
 	// and ActualCollation is the version that the server has. They are equal if there are no such
 	// rules, or if no version was recorded.
 	Collation, ActualCollation string
-	Asynchronous               int // how many standbys are streaming; 0 if a synchronous one is configured
+	// Asynchronous is how many standbys are streaming, or connected if the role may not see their
+	// state. It is 0 if a synchronous standby is configured.
+	Asynchronous int
 }
 
 // ExamineServer returns the facts of a server, with or without the bot's tables. It checks who owns
@@ -61,7 +63,7 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 // WorkFacts describes the work that waits in a database, and who does it.
 type WorkFacts struct {
 	Owner  ladder.UserID // the bot that owns the database, 0 for none yet
-	Leader string        // holder of the leader's lease, even if expired; empty if it was released
+	Leader string        // holder of the leader's lease, even if expired; empty if released or never held
 	// LeaseEnds is the time until the leader's lease ends, by the database's clock. It is negative
 	// if the lease has ended, and 0 if there has never been a leader.
 	LeaseEnds time.Duration

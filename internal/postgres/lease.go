@@ -27,7 +27,7 @@ const LeaderLease = "leader"
 // use.
 type Lease struct {
 	Log *slog.Logger
-	// TimedOut is called when Acquire or Renew gets no answer before the deadline of its context.
+	// TimedOut is called when Acquire or Renew gets no answer in time.
 	TimedOut func()
 
 	pool         *pgxpool.Pool
@@ -53,11 +53,11 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 }
 
 // Acquire takes the lease if it is free or has expired, and reports whether it did. Each
-// acquisition has a greater epoch than all earlier ones. Acquire first waits for running
-// transactions under the lease; if that takes longer than the lock timeout, it returns false. If
-// this holder already has the lease, because the answer to an earlier call was lost, Acquire
-// succeeds again. If another holder has the lease, Acquire changes nothing, except that it corrects
-// an expiry too far ahead.
+// acquisition has a greater epoch than all earlier ones. Before it takes the lease, Acquire waits
+// for running transactions under the lease; if that takes longer than the lock timeout, it returns
+// false. If this holder already has the lease, because the answer to an earlier call was lost,
+// Acquire succeeds again. If another holder has the lease, Acquire changes nothing, except that it
+// corrects an expiry too far ahead.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)

@@ -89,8 +89,8 @@ const (
 	questionConns  = 4
 )
 
-// OpenPools is like Open, but opens all pools. It also logs a warning if others can read the
-// traffic of a connection.
+// OpenPools is like Open, but opens all pools. It also logs a warning if others may be able to read
+// the traffic of a connection.
 func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (Pools, error) {
 	o, err := newOpener(url, log)
 	if err != nil {

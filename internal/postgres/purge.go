@@ -38,7 +38,7 @@ var purges = []string{
 	deleteFrom("handled_commands", "key", `handled_at < now() - `+Interval(commandLifetime)),
 	deleteFrom("dead_letters", "id", `last_seen_at < now() - interval '30 days'`),
 	deleteFrom("update_attempts", "update_id", `last_begun_at < now() - `+Interval(commandLifetime)),
-	// A dead notice is kept as long as its dead letter.
+	// A dead notice is kept at least as long as its dead letter.
 	deleteFrom("outbox", "id", `finished_at < now() - `+Interval(EditLifetime)+`
 	     AND (state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = outbox.id) IS NULL)`),
 	deleteFrom("prompts", "id", `closed_at < now() - `+Interval(EditLifetime)),

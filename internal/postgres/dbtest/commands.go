@@ -57,7 +57,7 @@ func By(key string, sender command.Person) ranking.Origin {
 		Place: ranking.Place{ReplyTo: 7, Thread: 8}}
 }
 
-// Number returns an amendment of match n, without admin rights.
+// Number returns an amendment that refers to match n by its number.
 func Number(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}}
 }

@@ -21,8 +21,8 @@ type DeadLetters struct {
 	// Lease must be held to save a letter, otherwise saving fails with outbox.ErrLeaseLost. If
 	// Lease is nil, none is needed.
 	Lease *postgres.Lease
-	// Committed is called with each lane that has something new to send. It must not block. It may
-	// be nil.
+	// Committed is called with the lane of each notice that SaveAndNotify has queued. It must not
+	// block. It may be nil.
 	Committed func(outbox.Lane)
 	Now       func() time.Time // the messenger's clock
 
@@ -144,9 +144,10 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]
 }
 
 // SendAgain queues the notice of a dead letter once more, at its old position in its lane, and
-// deletes the letter. An edit gets a fresh deadline; any other notice gets none. Earlier attempts
-// still count. SendAgain fails with ErrNoDeadLetter if there is no such letter of a notice, or with
-// ErrNotDead if the notice is not dead or no longer exists. In both cases it changes nothing.
+// deletes the letter. An edit gets a fresh deadline; any other notice gets none. The notice keeps
+// its count of attempts, but its count of failures starts again. SendAgain fails with
+// ErrNoDeadLetter if there is no such letter of a notice, or with ErrNotDead if the notice is not
+// dead or no longer exists. In both cases it changes nothing.
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
 	err := postgres.Transact(ctx, d.pool, nil, func(tx pgx.Tx) error {
 		var notice int64

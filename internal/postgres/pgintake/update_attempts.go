@@ -62,8 +62,8 @@ func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 }
 
 // Open implements intake.Attempts. It ignores attempts that began more than ten minutes ago: the
-// messenger delivers an update again within a minute, so another instance has handled such an
-// update by now. It also ignores updates that have become dead letters.
+// messenger delivers an update again within a minute, so another instance has probably handled such
+// an update by now. It also ignores updates that have become dead letters.
 func (a *UpdateAttempts) Open(ctx context.Context) (open bool, err error) {
 	const sql = `
 		SELECT EXISTS (

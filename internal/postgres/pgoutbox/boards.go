@@ -13,13 +13,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardDeadline is how long a queued update of a board may wait. All boards are queued again about
-// that often.
+// boardDeadline is how long an update of a board that is queued here may wait. All boards are
+// queued again about that often.
 const boardDeadline = time.Hour
 
 // insertBoards and ofActiveChats begin and end the statements that queue updates of boards, except
-// in chats that the bot has left. If an update of the board waits already, only its deadline is
-// extended.
+// in chats that the bot has left. If an update of the board waits already, only its deadline
+// changes.
 const (
 	insertBoards = `
 		INSERT INTO outbox (chat_id, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)

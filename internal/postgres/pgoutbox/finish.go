@@ -90,7 +90,7 @@ type outcome struct {
 	// Deferred means that the row is set aside. The take then does not count as an attempt.
 	Deferred bool `json:"deferred"`
 
-	// The following fields are copied from the result.
+	// The following fields come from the result.
 	SentTo      int64    `json:"sent_to"`
 	MessageID   int64    `json:"message_id"`
 	Fingerprint string   `json:"fingerprint"`
@@ -180,8 +180,9 @@ func pause(r outbox.Result) *float64 {
 }
 
 // queueOutcomes records the new states of rows, unless the rows were taken again since. Rows that
-// were sent together keep their batch. If rows wait again, only the first one keeps tried_at. Rows
-// of matches that were sent are recorded in match_messages, and dead rows in dead_letters.
+// were sent together keep their batch. If rows wait again, only the first one keeps tried_at,
+// unless its first attempt set it aside. Rows of matches that were sent are recorded in
+// match_messages, and dead rows in dead_letters.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -276,8 +277,8 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 
 // queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
 // hours. Sending a message to a parked chat ends the parking. After any outcome other than that or
-// a refusal, the bot may try again at once. A chat is skipped if it has changed since the take: the
-// bot was added again, the result is already recorded, or the chat has a new id.
+// a refusal, the bot may try again at once. A chat is skipped if its parking or its id has changed
+// since the take: for example, the bot was added again, or the result is already recorded.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

@@ -48,9 +48,9 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each
-// possible duplicate counts as one more. Of the waiting rows in a lane, only the first can have
-// been tried. Its request ended at most twice outbox.LongestRequest after the row was taken: once
-// for the preparation, and once for the request.
+// possible duplicate counts as one more. Of the waiting rows in a lane, only the first and those
+// sent together with it can have been tried. Their request ended at most twice
+// outbox.LongestRequest after they were taken: once for the preparation, and once for the request.
 func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates

@@ -56,8 +56,8 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
 // pausesValid is the condition that the pauses of a row o at the head of its lane and of its chat
-// are valid. They began after the last take of the row, or after its creation. If that time is in
-// the future, the clock was set back, and the pauses are ignored.
+// are valid. If the last take of the row, or else its creation, is in the future, the clock was set
+// back, and the pauses are ignored.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It
@@ -66,9 +66,9 @@ const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
 // Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one
 // transaction; each statement sees the effects of the previous ones. A crash of the server may undo
-// a transaction of the last moments, and then its messages are sent again. Such a crash also undoes
-// all later transactions, so commands and the lease never depend on lost work. The batch begins
-// with the check of the lease, so that a new leader waits for the end of the batch.
+// a transaction of the last moments, and then its messages may be sent again. Such a crash also
+// undoes all later transactions, so commands and the lease never depend on lost work. The batch
+// begins with the check of the lease, so that a new leader waits for the end of the batch.
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {

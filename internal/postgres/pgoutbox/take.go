@@ -123,7 +123,7 @@ var takeRows = `
 // queueTake queues the query that takes a message from the head of each lane and fills in its turn.
 // The message consists of
 //   - the rows that were taken together before and have no result yet;
-//   - or as many new notices of the same topic as can be sent together, at most merge;
+//   - or as many waiting notices of the same topic as can be sent together, at most merge;
 //   - or the first notice alone.
 func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, merge int, turns []outbox.Turn) {
 	type takenRow struct {

@@ -115,7 +115,7 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 }
 
-// showOnWeb reports that the web board of c's group may be outdated.
+// showOnWeb reports that the web board of the group c.ShownOnWeb may be outdated, unless that is 0.
 func (s *Store) showOnWeb(c ranking.Changes) {
 	if c.ShownOnWeb != 0 {
 		s.WebChanged(c.ShownOnWeb)

@@ -13,8 +13,8 @@ type effect struct {
 	locksGroup bool
 	write      func(*pgx.Batch) // nil for nothing
 	amended    *ranking.Amended // the match whose card is updated after write; nil for none
-	// writeChat writes to the chat, its ladders and boards; nil for nothing. It runs after the
-	// notices, because the dispatcher and a move of the chat lock notices first.
+	// writeChat writes to the chat, or to its ladders, seasons or boards; nil for nothing. It runs
+	// after the notices, because the dispatcher and a move of the chat lock notices first.
 	writeChat    func(*pgx.Batch)
 	sends        bool // write or writeChat queues a message to the chat
 	changesBoard bool

@@ -10,8 +10,8 @@ import (
 )
 
 // queueApplies reads the ladder that the place of a message implies. It is the ladder of the
-// matches in the replied-to message, if all are in the same ladder, or else the topic's ladder; 0
-// if there is neither.
+// matches that the replied-to message shows, and of the first match that it reported, if these are
+// all in the same ladder. Otherwise it is the topic's ladder, or 0 if the topic has none.
 func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((

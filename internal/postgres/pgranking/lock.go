@@ -37,7 +37,8 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ran
 	err = conn.SendBatch(ctx, &batch).Close()
 	if err == nil && held == 0 && snap.Group != 0 && !snap.NewGroup {
 		// The read found a group, but the lock did not. The group was created in between, or a
-		// merge of its chat deleted the locked group while this transaction waited.
+		// merge of chats deleted or detached the old group while this transaction waited for its
+		// lock.
 		err = fmt.Errorf("%w: the chat has another group", ranking.ErrConflict)
 	}
 	if err != nil {

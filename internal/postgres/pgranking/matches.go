@@ -143,7 +143,7 @@ func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	}
 }
 
-// resultRow is the result of a match as it is stored.
+// resultRow is the result of a match as queries with postgres.Score select it.
 type resultRow struct {
 	ScoreA, ScoreB int
 	Sets           [][]int16
@@ -186,8 +186,8 @@ func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 		slices.SortedFunc(slices.Values(standings), func(a, b ladder.Standing) int { return cmp.Compare(a.ID, b.ID) }))
 }
 
-// queueNewMatches inserts matches of one group, and the standings that they change. The number of
-// the first match must have been assigned.
+// queueNewMatches inserts matches of one group, and writes the standings that they change. The
+// number of the first match must have been assigned.
 func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) {
 	var known []ladder.Standing
 	for _, s := range lastStandings(matches) {

@@ -69,7 +69,7 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 // Release implements ranking.Merging.
 func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
-// lockForMerge locks and returns the group of the unclaimed player, and then locks both players.
+// lockForMerge locks the group of the unclaimed player, then both players, and returns the group.
 // Other transactions can then no longer add the unclaimed player to a ladder, because
 // queueNewStanding locks the player's row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (ranking.GroupID, error) {
@@ -107,7 +107,7 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (r
 	return locked[0], nil
 }
 
-// shared reads the seasons of ladders in which both players are ranked.
+// shared reads the seasons in which both players have a standing.
 func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranking.SharedLadder, error) {
 	const seasons = `
 		SELECT season.id, l.season_id <> season.id, l.id, g.chat_id,
@@ -126,7 +126,8 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 		Ladder ladder.ID
 		Chat   ranking.ChatID
 		Name   string // empty if the group has only this ladder
-		// First is the number of the first match of either player, or else of the next match.
+		// First is the number of the season's first match with either player, or else of the
+		// group's next match.
 		First int
 	}
 	rows, err := postgres.Collect(ctx, s.db, "read seasons", pgx.RowToStructByPos[seasonRow], seasons, from, into)
@@ -146,9 +147,9 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 	return all, nil
 }
 
-// applyMerge writes a merge. It rewrites the seasons in which both players are ranked, and drops
-// one of their two standings there. Everything else of from passes to into, except its part in
-// matches that both players played, which are undone.
+// applyMerge writes a merge. It rewrites the seasons in which both players have a standing, and
+// drops one of their two standings there. Everything else of from passes to into, except its part
+// in matches that both players played, which are undone.
 func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {

@@ -118,10 +118,10 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// queueForgetMessages removes references to messages from the chat's unfinished notices, boards and
-// prompts: under another chat id, the same message ids mean other messages. Page notices expire,
-// except that an untried one with the purpose Outcome becomes a new message. match_messages needs
-// no change, because its rows include the chat id under which the message was sent.
+// queueForgetMessages removes references to messages and topics from the chat's unfinished notices,
+// boards and prompts: under another chat id, the same message ids mean other messages. Page notices
+// expire, except that a planned one with the purpose Outcome becomes a new message. match_messages
+// needs no change, because its rows include the chat id under which the message was sent.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

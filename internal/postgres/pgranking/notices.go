@@ -51,8 +51,8 @@ func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	return &left
 }
 
-// queueNotices inserts the notices of a command, except the cards of new matches, which
-// queueMatches inserts. The lifetime of a notice begins at c.SentAt; now must be by the same clock.
+// queueNotices queues the callback answer, the page and the notice of a command. Their lifetimes
+// begin at c.SentAt; now must be by the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	if c.Button != "" {
 		kind := notice.KindOf(c.CallbackAnswer)

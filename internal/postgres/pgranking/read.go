@@ -362,8 +362,8 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 }
 
 // queueLastMatches reads the sender's last matches in the query's ladder, and the ladder's last
-// matches by any players, up to q.Played of either kind. Undone matches are left out. Without
-// OFFSET, the planner may read the players of all matches.
+// matches by any players, up to q.Played of each kind. Undone matches are left out. Without OFFSET,
+// the planner may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
@@ -479,9 +479,9 @@ func (m recentMatch) match() ranking.RecentMatch {
 	}
 }
 
-// queueRecentUsage counts the sender's commands in each rate-limit bucket during the
-// ranking.RateWindow up to c.At. Commands in the bucket ranking.RateSlowed also count if they were
-// sent up to a RateWindow later.
+// queueRecentUsage counts the sender's commands in each rate-limit bucket except
+// ranking.RateRefused during the ranking.RateWindow up to c.At. Commands in the bucket
+// ranking.RateSlowed also count if they were sent up to a RateWindow later.
 func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
 	batch.Queue(`
 		SELECT count(*) FILTER (WHERE rate_class = $4 AND sent_at <= $2),

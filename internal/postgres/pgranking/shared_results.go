@@ -28,7 +28,7 @@ const (
 	// busy while one of them commits.
 	resultSlots = 2
 	// slotTimeout is how long a transaction may hold its slot. A transaction that takes longer is
-	// waiting for its group, and must not keep results of other groups from being written.
+	// probably waiting for its group, and must not keep results of other groups from being written.
 	slotTimeout = 100 * time.Millisecond
 	// maxTogether limits the results that one transaction writes.
 	maxTogether = 32
@@ -82,8 +82,8 @@ func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	return matches[0]
 }
 
-// write writes a result as soon as it has a slot, or together with others if it has to wait. If ctx
-// ends while the result still waits, the result is not written.
+// write writes a result as soon as it has a slot. If the result has to wait, it may be written
+// together with others. If ctx ends while the result still waits, the result is not written.
 func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Changes, m *ranking.NewMatch) error {
 	r := w.join(c, m)
 	crashpoint.At(crashpoint.Batching)
@@ -95,8 +95,9 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 			if w.leave(r) {
 				return Translate(ctx.Err())
 			}
-			// The result is being written with others. That takes at most sharedTimeout, and then a
-			// wait for a slot if the result must be written alone.
+			// The result has got a slot, or is being written with others. Writing it with others
+			// takes at most sharedTimeout, and then it waits for a slot if it must be written
+			// alone.
 			err = <-r.done
 		}
 		if !errors.Is(err, errAlone) {
@@ -120,7 +121,7 @@ func (w *resultWriter) join(c ranking.Changes, m *ranking.NewMatch) *waitingResu
 	return r
 }
 
-// leave removes a result from the queue. It reports false if the result is already being written.
+// leave removes a result from the queue. It reports false if the result is no longer in the queue.
 func (w *resultWriter) leave(r *waitingResult) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

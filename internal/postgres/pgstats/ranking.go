@@ -130,8 +130,9 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 }
 
 // queuePage counts the listed and the hidden players of the ranking, and reads the rows of a page,
-// or of the last page if there are fewer pages. Only the first row comes with its place. Equal
-// ratings share a place, and are in the order in which the players joined the ladder.
+// or of the last page if there are fewer pages. Only the place of the first row is right; fill sets
+// the places of the others. Equal ratings share a place, and are in the order in which the players
+// joined the ladder.
 func queuePage(
 	batch *pgx.Batch, in ladder.ID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
@@ -202,7 +203,8 @@ func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, 
 
 // queuePlaces reads the places at an earlier time, among the players who have a place now and had
 // one then. It reads none if there are fewer than ladder.MinPlaces of them. A player's rating at
-// that time is the rating before the first match since.
+// that time is the rating before the player's first match since, or the current one if there is
+// none.
 func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
