@@ -94,8 +94,8 @@ func onConnection(address, sql string) func(*testing.T) error {
 	}
 }
 
-// wrongPassword connects as an unknown user. The server reports that like a wrong password, even if
-// it requires no password.
+// wrongPassword connects as an unknown user, whom the server refuses even if it requires no
+// password.
 func wrongPassword(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()

@@ -117,7 +117,7 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
-// TestLastHostFirst: new sessions of the pools and of migrations try the host of the newest session
+// TestLastHostFirst: new sessions of a pool and of migrations try the host of the newest session
 // first.
 func TestLastHostFirst(t *testing.T) {
 	t.Parallel()

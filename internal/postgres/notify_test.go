@@ -52,7 +52,7 @@ func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 	return i
 }
 
-// noEvents ignores all events.
+// noEvents ignores the events that occur in these tests.
 var noEvents = postgres.Events{
 	Wake: func(outbox.Lane) {}, AdminsChanged: func(ranking.ExternalChatID) {}, Began: func() {},
 }

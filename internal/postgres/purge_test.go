@@ -137,8 +137,8 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 	dbtest.Equal(t, "the redelivery changed something", before, w.Contents(t))
 }
 
-// TestPurgerRuns: KeepPurging purges at once, continues after a failure, and returns nil when its
-// context ends.
+// TestPurgerRuns: KeepPurging purges at once, logs a failure, and returns nil when its context
+// ends, even after a failure.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -120,7 +120,7 @@ func TestUnderLostLease(t *testing.T) {
 		w.Play(t, "1", dbtest.Alice, dbtest.Bob)
 		oldKeys(t, w.Pool, 1)
 		writings := writingsIn(t, w)
-		methods := map[string]bool{ // these methods write nothing
+		methods := map[string]bool{ // these methods change nothing
 			"Read": true, "MatchHistory": true, "SeasonAt": true, "LargestUpset": true, "DueTimers": true, "EnsureDurable": true,
 		}
 		for _, wr := range writings {

@@ -27,8 +27,8 @@ func (s *Store) ChangeCard(ctx context.Context, key string, chat ranking.ChatID,
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// HoldResults makes all results wait until the returned function is called. After that, one
-// transaction runs at a time.
+// HoldResults makes all results wait until the returned function is called. After that, they share
+// one slot.
 func (s *Store) HoldResults() (resume func()) {
 	w := s.results
 	w.mu.Lock()

@@ -36,8 +36,8 @@ func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b comma
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), in(chat, key, bob), dbtest.Reported(report)))
 }
 
-// newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the
-// attic.
+// newMerge returns a world in which Alice and al have standings in the club, and only Alice has one
+// in the attic.
 func newMerge(t *testing.T) (w *world, from, into ladder.PlayerID) {
 	t.Helper()
 	w = newWorld(t, alice, bob)

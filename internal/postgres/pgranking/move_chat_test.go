@@ -243,7 +243,8 @@ func TestMoveKeepsWhoCame(t *testing.T) {
 	}
 }
 
-// mergeable gives the club and the supergroup everything that passes from one to the other.
+// mergeable gives the club and the supergroup rows and settings that a move passes from one to the
+// other or ends.
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()
 	dbtest.Exec(t, w.Pool, `

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestRecentUsage: commands count by their own dates, up to the date of the current command.
-// Notices to slow down also count in the time after it.
+// TestRecentUsage: commands count by their own dates, during the minute up to the date of the
+// current command. Notices to slow down also count during the minute after it.
 func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,7 +114,7 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 	}
 	refuse(1)
 	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}')`)
-	first := m.MustTake(t, 1, 1, 2) // not 3, and so not 5 either
+	first := m.MustTake(t, 1, 1, 2) // not 3, and so not the one after it either
 	refuse(2)
 	m.Finish(t, dbtest.SentAs(first, 7))
 	refuse(3)

@@ -120,7 +120,7 @@ func TestReadKnownChat(t *testing.T) {
 }
 
 // TestReadOfAnEdit: an edit counts as handled if it was handled before, or if its message was
-// handled and not refused.
+// answered. It does not count as handled if its message was refused.
 func TestReadOfAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

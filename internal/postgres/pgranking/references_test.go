@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// references returns the columns that hold ids of another table's rows, such as "matches.group_id →
-// groups".
+// references returns the columns that hold ids of the rows of these tables, such as
+// "matches.group_id → groups".
 func (w *world) references(t *testing.T, tables ...string) []string {
 	t.Helper()
 	byForeignKey := dbtest.Values[string](t, w.Pool, `

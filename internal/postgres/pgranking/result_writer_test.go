@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// slowStore is a resultStore that takes a little more than the time took to write a result. It
+// slowStore is a resultStore that takes the time took, or slightly longer, to write a result. It
 // fails to write results together.
 type slowStore struct {
 	took time.Duration
