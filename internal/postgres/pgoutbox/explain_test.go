@@ -151,8 +151,8 @@ func TestNoTurnScansATable(t *testing.T) {
 
 var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
 
-// blocks returns how many blocks a statement reads. It rolls back the changes of the statement, and
-// reports a scan of the outbox as an error.
+// blocks returns how many blocks a statement reads from the server's cache. It rolls back the
+// changes of the statement, and reports a scan of the outbox as an error.
 func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	t.Helper()
 	tx := dbtest.Begin(t, pool)

@@ -346,7 +346,7 @@ func TestFailuresAddUp(t *testing.T) {
 		r := dbtest.Failed(message, outbox.Failed)
 		r.Pause = 0
 		m.Finish(t, r)
-		message = m.MustTake(t, 1, 1) // alone, because the others may not be to blame
+		message = m.MustTake(t, 1, 1) // alone, because any of the five may be to blame
 	}
 	r := dbtest.Failed(message, outbox.Failed)
 	r.Dead = true

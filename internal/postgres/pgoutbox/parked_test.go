@@ -12,7 +12,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// later simulates that d has passed: it makes the stored times of chats and of the outbox earlier.
+// later simulates that d has passed: it makes the stored times of parkings and of notices earlier.
 func (m mail) later(t *testing.T, d time.Duration) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `

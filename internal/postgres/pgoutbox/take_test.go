@@ -13,7 +13,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestTakeTogether: new messages of a lane are taken together, up to Bounds.Merge, unless their
+// TestTakeTogether: new notices of a lane are taken together, up to Bounds.Merge, unless their
 // topics differ, they must be sent alone, they have to wait or they are too late.
 func TestTakeTogether(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestTakenAgain(t *testing.T) {
 }
 
 // TestTakenAgainWithoutTheLate: if notices of a message in flight are too late, the message is
-// taken again without them. Results among them become a separate summary.
+// taken again without them. Results among the late notices become a separate summary.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)

@@ -20,7 +20,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// club is a group with a random history.
+// club is two groups with a random history, which may become one.
 type club struct {
 	t     *testing.T
 	rt    *rapid.T
