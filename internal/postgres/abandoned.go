@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Abandoned lists the server processes of connections that were lost before the server answered.
-// Such a process may still be running its statement, or run it later if the server was stalled.
+// Abandoned lists the server processes of lost connections. If the server has not answered, such a
+// process may still be running its statement, or run it later if the server was stalled.
 type Abandoned struct {
 	mu        sync.Mutex
 	processes []process

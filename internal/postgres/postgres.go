@@ -7,10 +7,10 @@
 //   - pgoutbox: outbox.Store
 //   - pgintake: intake.DeadLetters and intake.Attempts
 //
-// Apart from the migrations, the stores and this package hold every SQL statement of the bot, each
-// next to the method that runs it. The stores make no decisions: they only read and write. A
-// function queueX or QueueX that takes a batch adds statements to it; its comment describes what
-// they do when the batch runs.
+// Apart from the migrations and the demo, the stores and this package hold every SQL statement of
+// the bot, each next to the method that runs it. The stores make no decisions: they only read and
+// write. A function queueX or QueueX that takes a batch adds statements to it; its comment
+// describes what they do when the batch runs.
 //
 // What must hold, whatever fails:
 //

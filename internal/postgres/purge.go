@@ -21,8 +21,8 @@ const (
 	purgeBatch = 10_000
 )
 
-// EditLifetime is how long an edit of a message may wait. Finished notices and closed prompts are
-// kept for the same time, with a few exceptions; see purges.
+// EditLifetime is how long an edit of a card may wait. Finished notices and closed prompts are kept
+// for the same time, with a few exceptions; see purges.
 const EditLifetime = 7 * 24 * time.Hour
 
 // commandLifetime is how long a handled update is remembered. It is longer than the day for which

@@ -101,8 +101,8 @@ var (
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
-// Scanned returns the tables that a plan reads completely, either directly or through an index. An
-// index scan directly below a LIMIT does not count.
+// Scanned returns the tables that a plan reads completely, or through a whole index. An index scan
+// directly below a LIMIT does not count.
 func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")

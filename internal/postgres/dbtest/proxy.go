@@ -33,7 +33,7 @@ type Proxy struct {
 	notice []byte        // encoded; nil for none
 	codes  []string      // errors that refuse new sessions, in turn; none: sessions may begin
 	flow   chan struct{} // closed while data flows
-	conns  []net.Conn    // all connections, even closed ones
+	conns  []net.Conn    // connections for Cut, even closed ones
 }
 
 // NewProxy starts a proxy to the server of a database. It stops when the test ends.

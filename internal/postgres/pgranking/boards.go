@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardLifetime is how long an update of a board's message may wait to be sent. After it expires,
-// the next event in the chat updates the board.
+// boardLifetime is how long an update of a board's message may wait to be sent. If it expires, a
+// later update makes up for it.
 const boardLifetime = 24 * time.Hour
 
 // queueFoundBoard reads the board of the query's ladder. It leaves found unchanged if the ladder

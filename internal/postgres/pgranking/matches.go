@@ -168,7 +168,8 @@ func setPoints(sets []ladder.Score) [][]int16 {
 }
 
 // queueChangedStandings overwrites standings. The batch fails if one of their versions is not as it
-// was read. The standings are sorted by id, so that all transactions lock them in the same order.
+// was read. The standings are sorted by id, so that any two such statements lock them in the same
+// order.
 func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 	if len(standings) == 0 {
 		return
