@@ -8,9 +8,9 @@ import (
 // Interval returns d as an SQL literal, rounded down to whole seconds.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
 
-// ActiveSince returns the SQL expression of a ranking's cutoff: players whose last match is older
-// are hidden. Both arguments are SQL expressions: at is the time of the ranking, and hideDays is
-// the ladder's setting in days, where 0 hides no player.
+// ActiveSince returns the SQL expression of a ranking's cutoff: players whose last match is not
+// after the cutoff are hidden. Both arguments are SQL expressions: at is the time of the ranking,
+// and hideDays is the ladder's setting in days, where 0 hides no player.
 func ActiveSince(at, hideDays string) string {
 	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
 }

@@ -69,7 +69,7 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 type Pools struct {
 	Commands *pgxpool.Pool
 	// Auxiliary is for work that must continue while all connections of Commands wait for locks:
-	// the lease, the dispatcher's store, and notifications to other instances.
+	// for example, the lease, the dispatcher's store, and notifications to other instances.
 	Auxiliary *pgxpool.Pool
 	// Questions is for reads of any kind and length. Its sessions cannot write, and they begin only
 	// on a server that accepts writes. Unlike the sessions of the other pools, they may plan a

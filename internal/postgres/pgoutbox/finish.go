@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueResults records the results of messages. More results do not take more statements. Recording
-// a result again has no further effect.
+// queueResults records the results of messages. That takes at most six statements, however many
+// results there are. Recording a result again has no further effect.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return

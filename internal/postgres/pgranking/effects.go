@@ -16,7 +16,7 @@ type effect struct {
 	// writeChat writes to the chat, or to its ladders, seasons or boards; nil for nothing. It runs
 	// after the notices, because the dispatcher and a move of the chat lock notices first.
 	writeChat    func(*pgx.Batch)
-	sends        bool // write or writeChat queues a message to the chat
+	sends        bool // write or writeChat queues a message to the chat, except a board's
 	changesBoard bool
 }
 

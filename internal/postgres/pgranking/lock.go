@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// locked is an open transaction that holds the lock of a group.
+// locked is an open transaction that holds the lock of the chat's group, if the chat has one.
 type locked struct {
 	*Store               // its statements run in the transaction
 	conn   *pgxpool.Conn // of the transaction; nil once it is released

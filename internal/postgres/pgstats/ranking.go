@@ -16,7 +16,7 @@ import (
 )
 
 // activeSince is the cutoff of the ranking of thisLadder at the time $3: players whose last match
-// is older are hidden.
+// is not after the cutoff are hidden.
 var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM ladders WHERE id = ` + thisLadder + `)`
 
 // isListed is the condition that the standing o is listed in the ranking: its player is a member
