@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Blame classifies an error by what caused it: the database, other transactions, or the update
+// Blame classifies an error by its likely cause: the database, other transactions, or the update
 // itself. After a timeout without an answer from the server, it pings the database, which takes up
 // to postgres.PingTimeout.
 func (s *Store) Blame(err error) intake.Blame {
@@ -33,7 +33,7 @@ func (s *Store) Blame(err error) intake.Blame {
 }
 
 // RetryLater reports whether an operation that failed with err should be retried later, because the
-// database was unavailable or other transactions were in the way.
+// database was unavailable or other transactions may have been in the way.
 func (s *Store) RetryLater(err error) bool {
 	blame := s.Blame(err)
 	return blame == intake.Unavailable || blame == intake.Locked

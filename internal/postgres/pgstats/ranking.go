@@ -202,9 +202,9 @@ func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, 
 }
 
 // queuePlaces reads the places at an earlier time, among the players who have a place now and had
-// one then. It reads none if there are fewer than ladder.MinPlaces of them. A player's rating at
-// that time is the rating before the player's first match since, or the current one if there is
-// none.
+// enough matches for one then. It reads none if there are fewer than ladder.MinPlaces of them. A
+// player's rating at that time is the rating before the player's first match since, or the current
+// one if there is none.
 func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
