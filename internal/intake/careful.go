@@ -54,7 +54,7 @@ func (w *Worker) BeCareful(reason string) {
 }
 
 // endIfOver ends the mode if its time is over and no attempt is open. The caller must hold the
-// turn, so that no attempt is running.
+// turn, so that no recorded attempt is running.
 func (w *Worker) endIfOver(ctx context.Context) error {
 	if until := w.careful.until.Load(); until == nil || time.Now().Before(*until) {
 		return nil
@@ -119,9 +119,9 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs
-// any other error and returns nil: such an error says nothing about the update, which is
-// handled anyway.
+// ifRetryable returns an error of reading or recording attempts if a retry may succeed or the
+// context has ended. It logs any other error and returns nil: such an error says nothing about the
+// update, which is handled anyway.
 func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err

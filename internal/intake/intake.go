@@ -7,13 +7,13 @@
 //     becomes a dead letter, or at once if a retry is pointless.
 //   - If the database is unavailable, or a lock is in the way, the update waits as long as it
 //     takes: the [Poller] retries it, and the [Webhook] has it redelivered. This time does not
-//     count toward giving up. A lock holds up only the update's own lane.
+//     count toward giving up. Outside careful mode, a lock holds up only the update's own lane.
 //
 // Careful mode (see [Worker.BeCareful]) identifies an update that crashes the process, and gives up
 // on it. The first attempts at different updates run one at a time, and each is recorded durably
 // before it begins. An attempt that never returned may have crashed the process, so its update lets
 // the others go first. After eight such attempts the update becomes a dead letter without another
-// attempt. The mode lasts for two minutes, and longer while a recorded attempt is open.
+// attempt. The mode lasts for at least two minutes, and longer while a recorded attempt is open.
 package intake
 
 import (
@@ -81,7 +81,7 @@ type Source interface {
 // SourceError is an error of a Source with instructions for the retry.
 type SourceError struct {
 	Fatal      bool          // a retry is pointless
-	RetryAfter time.Duration // when to retry; 0 means soon
+	RetryAfter time.Duration // the shortest wait before a retry; 0: no minimum
 	Err        error
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxInProgress limits the updates in progress at the same time: Telegram returns at most 100
-	// unconfirmed updates, and opens at most 100 connections to a webhook.
+	// maxInProgress limits the updates in progress at the same time: a poll returns at most the
+	// first 100 unconfirmed updates.
 	maxInProgress = 100
 	longPoll      = 50 * time.Second
 	// reaskAfter is how long the poller waits before it asks for the same offset again, to get
@@ -50,8 +50,8 @@ func NewPoller(source Source, worker *Worker) *Poller {
 }
 
 // Run receives updates until the context ends. Then it waits up to finishTimeout for the updates in
-// progress, confirms what has been persisted and returns nil. It returns an error only if a retry
-// is pointless.
+// progress, confirms the updates before the first that is not persisted, and returns nil. It
+// returns an error only if a retry is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.handlers.Wait()
@@ -104,8 +104,8 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 // date dates the updates of a batch that have no date. Updates are in the order in which they were
 // sent, across all lanes. So an undated update was sent before it was received, no later than the
 // next dated one, and no earlier than the last dated one. More updates may follow a full batch, so
-// undated updates at its end are left to the next batch, which begins with them, unless the batch
-// has no dated update at all.
+// undated updates at its end are left to a later batch, unless the batch has no dated update at
+// all.
 func (p *Poller) date(updates []Update) []Update {
 	isDated := func(u Update) bool { return !u.SentAt.IsZero() }
 	if len(updates) == maxInProgress && slices.ContainsFunc(updates, isDated) {
@@ -144,7 +144,7 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		p.handlers.Go(func() {
 			defer leave()
 			if !awaitTurn(ctx, turn) || p.worker.persist(ctx, u, true) != nil {
-				return // it stays unconfirmed
+				return // the update stays unconfirmed
 			}
 			select {
 			case p.done <- t:
@@ -181,7 +181,7 @@ func (p *Poller) advance() {
 }
 
 // finish waits for the updates in progress and confirms them. Updates that stay unconfirmed are
-// redelivered, which changes nothing.
+// redelivered; those that have been persisted change nothing then.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()

@@ -97,7 +97,7 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// admits reports whether the request has the right secret. It takes constant time.
+// admits reports whether the request has the right secret. The comparison takes constant time.
 func (hook *Webhook) admits(r *http.Request) bool {
 	given, want := sha256.Sum256([]byte(r.Header.Get(secretHeader))), sha256.Sum256([]byte(hook.secret))
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""

@@ -18,15 +18,16 @@ const (
 	// giveUpAfter is how long an update is retried after it first failed through its own fault. It
 	// must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
-	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Once the
-	// update has failed through its own fault, later attempts share the deadline of the first one.
+	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. After an
+	// attempt that failed through the update's own fault, the next one has the same deadline.
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits storing a dead letter, and each call to Attempts except End.
 	saveTimeout = 3 * time.Second
-	// The waits between attempts double from firstRetry to lastRetry, whatever the failure.
+	// The waits between attempts double from firstRetry to lastRetry, separately after the update's
+	// own failures and after others.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
-	// maxRecent is how many persisted updates are remembered, each for rememberRecent.
+	// maxRecent is how many persisted updates are remembered at most, each for rememberRecent.
 	maxRecent      = 1000
 	rememberRecent = time.Minute
 )
@@ -97,7 +98,7 @@ type task struct {
 	// first is when the update was first seen; after a crash, when the first lost attempt began.
 	first    time.Time
 	attempts int
-	giveUp   time.Time // no attempt begins after it; zero before the first failure
+	giveUp   time.Time // no attempt begins after it; zero before the update's own first failure
 	// deadline limits the attempts; zero: the next attempt has all of attemptTimeout.
 	deadline time.Time
 	panicked bool
@@ -176,7 +177,7 @@ func (t *task) attempt(ctx context.Context) (err error) {
 }
 
 // mayRetry reports whether an update that failed through its own fault has time for another attempt
-// after a wait. The first failure starts the time limit.
+// after a wait. The first such failure starts the time limit.
 func (t *task) mayRetry(wait time.Duration) bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)

@@ -13,26 +13,26 @@ const (
 	// limitedChats is how many chats must be rate limited within limitedWithin to open the circuit.
 	limitedChats  = 3
 	limitedWithin = 5 * time.Second
-	// maxLimitedPause caps the pause of all lanes after rate limits.
+	// maxLimitedPause caps the pause of the breaker after rate limits.
 	maxLimitedPause = 60 * time.Second
 )
 
-// outageChats is the number of chats in which requests must fail for transient reasons, with no
-// answer in between, before the circuit opens. It is also the number of chats that must be refused
-// in the same words before refusals count as an outage.
+// outageChats is the number of chats in which requests must fail as Unreachable, Ambiguous or
+// Unauthorized, with nothing but rate limits in between, before the circuit opens. It is also the
+// number of chats that must be refused in the same words before refusals count as an outage.
 const outageChats = 3
 
 // breaker is a circuit breaker that pauses all lanes except those of callback answers. When the
-// pause is over, one lane probes the messenger with a request. A rate limit or a transient failure
-// prolongs the pause. Any other outcome closes the circuit, and the other lanes follow.
+// pause is over, one lane probes the messenger with a request. A rate limit, or another failure of
+// the kinds that open the circuit, prolongs the pause. Any other outcome closes the circuit, and
+// the other lanes follow.
 type breaker struct {
 	open    bool
 	until   time.Time     // earliest time of the next probe
 	backoff retry.Backoff // yields the pauses of an outage; nil: none yet
 
 	limits []limit // recent rate limits, at most one for each chat
-	// failing holds the chats in which a request failed for a transient reason since the last
-	// answer.
+	// failing holds the chats that count toward outageChats.
 	failing map[ChatID]struct{}
 }
 
@@ -61,9 +61,9 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	return shortest
 }
 
-// failed records that a request failed for a transient reason. If outage is set, this failure opens
-// the circuit even if only one chat has failed. It returns how long the lanes pause because of
-// that, or 0.
+// failed records that a request failed as Unreachable, Ambiguous or Unauthorized. If outage is set,
+// this failure opens the circuit even if only one chat has failed. It returns how long the lanes
+// pause because of that, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // the request began before the circuit opened
@@ -80,8 +80,8 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	return pause
 }
 
-// answered records that the messenger answered a request, and reports whether that closed the
-// circuit.
+// answered records that a request had an outcome other than those of rateLimited and failed, and
+// reports whether that closed the circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {
 	case !b.open:

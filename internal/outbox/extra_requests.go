@@ -69,10 +69,11 @@ func (r *requests) count() int {
 	return r.made
 }
 
-// extraRequest is any request for a message but the first. It waits for the total limit, because
-// the messenger counts it like any other. It does not wait for the limits of its chat, which could
-// take a minute in the middle of a message; the chat's next message waits longer instead. It goes
-// before all lanes that wait for a send slot, because its lane already holds one.
+// extraRequest is any request for a message but the first, except for a callback answer. It waits
+// for the total limit, because the messenger counts it like any other. It does not wait for the
+// limits of its chat, which could take a minute in the middle of a message; the chat's next message
+// waits longer instead. It goes before all lanes that wait for a send slot, because its lane
+// already holds one.
 type extraRequest struct {
 	lane    *lane
 	message Message

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// The pauses after failures double from firstBackoff to maxBackoff, each with a jitter of ±30%.
+// The pauses of a backoff double from firstBackoff to maxBackoff, each with a jitter of ±30%.
 const (
 	firstBackoff  = 500 * time.Millisecond
 	maxBackoff    = 20 * time.Second
@@ -31,8 +31,8 @@ func nextPause(b *retry.Backoff) time.Duration {
 }
 
 // lane is what the dispatcher knows about one queue. It does not hold the items, only whether there
-// may be any and when the next one may be sent. It stays in memory until the queue has nothing to
-// send and recent requests no longer count against the chat's limits.
+// may be any and when the next one may be sent. It stays in memory until there is nothing to send
+// for now and recent requests no longer count against the chat's limits.
 type lane struct {
 	Lane
 	state     state
@@ -41,7 +41,7 @@ type lane struct {
 	level     int           // priority at the start of a wait
 	since     time.Time     // when it began to wait for its next turn; see rank
 	notBefore time.Time     // earliest time of the next request, apart from the pace
-	backoff   retry.Backoff // yields the pause after the next failure; nil: no recent failure
+	backoff   retry.Backoff // yields the pauses after failures; nil: the next one is the first
 	chat      *chatPace
 	counted   int       // requests for the current message that the pace already counts
 	repeats   bool      // the next request may repeat one with an unknown outcome
@@ -56,7 +56,7 @@ type lane struct {
 type state int
 
 const (
-	idle   state = iota // nothing to send; in memory because of the chat's pace
+	idle   state = iota // nothing to send for now; in memory because of the chat's pace
 	paused              // may not send yet
 	ready               // may send, and waits for its turn
 	busy                // being taken, sent or persisted
@@ -94,7 +94,7 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 
 // rank converts the start of a wait at the given level to the start of an equally urgent wait at
 // level 0. All lanes rise at the same speed, so the lane with the earliest rank goes first, and
-// their order changes only when a level does.
+// waiting does not change their order.
 func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }
@@ -130,7 +130,7 @@ func (l *lane) paceAllowsAt(now time.Time) time.Time {
 	return latest(at, l.chat.edits.next(now, 0))
 }
 
-// requested counts a request that ended now against the limits of the chat.
+// requested counts a request that ended at the given time against the limits of the chat.
 func (l *lane) requested(now time.Time) {
 	l.chat.add(now)
 	if l.Kind != Messages {

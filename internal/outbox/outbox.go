@@ -13,7 +13,7 @@
 //     [MaxPossibleDuplicates] such requests the dispatcher gives up, except on an [Edit] or a
 //     [Page].
 //   - Unless the message itself caused the failure, its items stay first in their lane and
-//     are retried.
+//     are retried, until they expire or the dispatcher gives up on them.
 //   - Only the holder of the [Lease] sends. A request begins only if its timeout ends before
 //     another instance can take the lease. A write of an old epoch fails with [ErrLeaseLost].
 package outbox
@@ -93,8 +93,8 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	// Parked means that the chat was parked after a request failed as Forbidden, and that this
-	// message tries again. It is not set for answers to buttons.
+	// Parked means that the chat is parked, and that this message tries whether the bot may write
+	// to the chat again. It is not set for answers to buttons.
 	Parked bool
 	// Language is the IETF tag of the language to render in. It is the item's own language if it
 	// has one, otherwise the chat's. For Edit, it is the language of the edited message.
@@ -135,7 +135,7 @@ type Receipt struct {
 	// Fingerprint identifies the content if only the sender knows it, because it is made while
 	// sending; empty otherwise.
 	Fingerprint string
-	Skipped     bool // nothing was sent: the message already shows the content
+	Skipped     bool // nothing was sent: there was nothing to change
 	Ended       bool // for Ensure: the message is no longer needed
 	Pin         Pin  // for Ensure
 }
@@ -192,7 +192,8 @@ const (
 	// Rejected: refused for good; the first item becomes a dead letter, and the others wait
 	// for their turn.
 	Rejected FailureKind = "rejected"
-	// Obsolete: the target no longer exists; the item ends without a dead letter.
+	// Obsolete: the message can no longer be edited, or the button no longer answered; the item
+	// ends without a dead letter.
 	Obsolete FailureKind = "obsolete"
 	// Unsupported: a newer release wrote the items; they are set aside until the next Store.Resume.
 	Unsupported FailureKind = "unsupported"
@@ -203,7 +204,7 @@ type Failure struct {
 	Kind       FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
-	Refusal    string        // the messenger's own words; empty if it did not answer
+	Refusal    string        // the messenger's own words; empty if there are none
 	Err        error
 }
 
@@ -224,7 +225,7 @@ type Result struct {
 	Message Message
 	Receipt
 	Fingerprint string // identifies the covered content
-	// Failure is nil if the message was sent or already shows the content. After Ambiguous the
+	// Failure is nil if the message was sent, or if nothing had to be sent. After Ambiguous the
 	// covered items stay marked as sending, so the next request for them counts as a possible
 	// duplicate. After any other failure that does not end them, they wait to be taken again.
 	Failure *Failure

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// outageLimit is how long the same refusal in several chats counts as an outage.
+// outageLimit is the longest time for which the same refusal in several chats counts as an outage.
 const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)
@@ -31,8 +31,8 @@ func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }
 
-// isOutage records that the first item of a lane was refused in these words, and reports whether
-// that counts as an outage.
+// isOutage reports whether the refusal of a lane's first item in these words counts as an outage.
+// It records the refusal unless a request that began later has been accepted.
 func (r *refusals) isOutage(l *lane, words string, now time.Time) bool {
 	if !r.unsettled(l) {
 		return false

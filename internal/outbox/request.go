@@ -225,7 +225,7 @@ func (t *term) onResult(r result, now time.Time) {
 	case r.outage:
 		// the circuit sets the pause; the lane's own backoff continues when failures count again
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds):
-		// nothing was tried, and the lane checks the lease again
+		// the messenger is not at fault, and the lane checks the lease again
 	case f.Kind == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))

@@ -32,8 +32,8 @@ type Settings struct {
 	// id, because requests to the chat fail as long as the old one is stored. It may be nil.
 	ChatMigrated func(ctx context.Context, from, to int64) error
 	// Touched is called when the boards of a chat may be outdated: after a wake for the chat, and
-	// after an item was sent. Items that are boards do not count. Touched must not block. It may be
-	// nil.
+	// after an item was sent or skipped. Items that are boards do not count. Touched must not
+	// block. It may be nil.
 	Touched func(ChatID)
 	// BoardBegins is called when the dispatcher begins to update a board. It must not block. It may
 	// be nil.

@@ -16,8 +16,8 @@ const summarizedAtOnce = 4
 
 // storeWriter is the state of writing to the store. Only one batch is written at a time; the next
 // one covers what has come up meanwhile, up to limit. After a failure the limit is 1, and each
-// success doubles it, so that a result that cannot be written does not keep the others from being
-// written.
+// success doubles it, up to maxBatch, so that a result that cannot be written does not keep the
+// others from being written.
 type storeWriter struct {
 	persisting bool
 	limit      int       // maximum number of results and takes in a batch
@@ -171,7 +171,7 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no more requests. The number may be wrong,
+// endedItems returns how many items of the message need no more requests. The count may be wrong,
 // which costs one useless take, or a wait until the next poll.
 func (r Result) endedItems() int {
 	switch {

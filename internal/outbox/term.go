@@ -56,7 +56,7 @@ type term struct {
 	asked     chan extraRequest
 	completed chan result
 	persisted chan batch
-	workers   sync.WaitGroup // all other goroutines
+	workers   sync.WaitGroup // all other goroutines, except those that run the sender
 }
 
 // result is the outcome of a message taken from a lane.
@@ -109,8 +109,8 @@ func (t *term) run(ctx context.Context) error {
 	return t.loop(ctx)
 }
 
-// loop dispatches until the context ends. It then waits for the requests in flight, and for their
-// results to be persisted.
+// loop dispatches until the context ends. It then waits, for a limited time, until the requests in
+// flight have ended and their results are persisted.
 func (t *term) loop(ctx context.Context) error {
 	// Both outlive ctx: requests then end by their timeouts, and stop cancels storeCtx later.
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
@@ -172,8 +172,8 @@ func (t *term) isBusy() bool {
 	return t.sending+t.answeringCallbacks > 0 || t.writer.persisting || len(t.results) > 0
 }
 
-// step does everything that is possible now, and returns the time until more becomes possible. It
-// uses the same now for both, so that nothing that becomes possible in between is missed.
+// step does everything that is possible now, and returns the time until more may become possible.
+// It uses the same now for both, so that nothing that becomes possible in between is missed.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)

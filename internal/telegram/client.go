@@ -25,7 +25,7 @@ import (
 // DefaultURL is Telegram's own Bot API server.
 const DefaultURL = "https://api.telegram.org"
 
-// Client talks to the Bot API. Nothing that it returns contains the token.
+// Client talks to the Bot API. Its errors never contain the secret part of the token.
 //
 // It uses a RoundTripper instead of an http.Client, which would follow a redirect and send the URL
 // with the token to the other server as the referrer.
@@ -85,11 +85,11 @@ func (c *Client) Asking(begin func(context.Context) error) *Client {
 func (c *Client) Close() { c.pool.CloseIdleConnections() }
 
 // Clock returns the time of Telegram's clock, which dates messages. ok is false until Telegram has
-// answered a request.
+// dated an answer.
 func (c *Client) Clock() (now time.Time, ok bool) { return c.clock.Now() }
 
-// Now returns the time of Telegram's clock, or of the local clock until Telegram has
-// answered a request.
+// Now returns the time of Telegram's clock, or of the local clock until Telegram has dated an
+// answer.
 func (c *Client) Now() time.Time {
 	if now, ok := c.Clock(); ok {
 		return now
@@ -150,8 +150,8 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	return nil
 }
 
-// request calls a method that needs only a valid token, and reads its result. Its errors tell the
-// operator what to do.
+// request calls a method that needs only a valid token, and reads its result. To the errors that
+// explain knows, it adds advice for the operator.
 func (c *Client) request(ctx context.Context, method string, params, result any) error {
 	return c.explain(c.Call(ctx, method, params, result))
 }

@@ -21,7 +21,8 @@ const conflictWait = 5 * time.Second
 var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: " +
 	"copy it from @BotFather into TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
 
-// explain tells the operator what to do about an error of a method that needs only a valid token.
+// explain adds advice for the operator to the usual errors of a method that needs only a valid
+// token.
 func (c *Client) explain(err error) error {
 	api, isAnswer := errors.AsType[*APIError](err)
 	switch kind := Failure(err).Kind; {
@@ -170,7 +171,7 @@ func (e *APIError) Says(texts ...string) bool {
 	return e.Status == http.StatusBadRequest && slices.ContainsFunc(texts, says)
 }
 
-// IsTransient reports whether the same request may succeed later.
+// IsTransient reports whether the cause of a failed request may pass by itself.
 func IsTransient(err error) bool {
 	switch Failure(err).Kind {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous:

@@ -12,8 +12,8 @@ import (
 
 // readUpdates returns the updates of one answer. An update without a readable id must become a dead
 // letter and be confirmed, or it would block all updates behind it. Telegram numbers updates
-// consecutively, so its id follows from a neighbor's. If no update has an id, readUpdates fails,
-// and a later poll tries again.
+// consecutively, so its id follows from a neighbor's. If there are updates, but none has an id,
+// readUpdates fails, and a later poll tries again.
 func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))
 	var lastErr error
@@ -37,8 +37,8 @@ func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, e
 	return updates, nil
 }
 
-// allowedUpdates lists the kinds of updates that the bot receives. Every request contains them,
-// because Telegram would otherwise keep the last setting.
+// allowedUpdates lists the kinds of updates that the bot receives. Each poll and each registration
+// of a webhook lists them, because Telegram would otherwise keep the last setting.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
 // pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.

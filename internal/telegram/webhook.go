@@ -16,8 +16,9 @@ import (
 // webhookConnections is how many updates Telegram may deliver at the same time.
 const webhookConnections = 40
 
-// fingerprintParameter is the part of the registered address that identifies the secret. Telegram
-// returns the address but never the secret, so a changed secret would otherwise go unnoticed.
+// fingerprintParameter begins the part of the registered address that identifies the secret.
+// Telegram returns the address but never the secret, so a changed secret would otherwise go
+// unnoticed.
 const fingerprintParameter = "?secret_version="
 
 // Webhook is the address to which Telegram delivers updates, and the secret that it

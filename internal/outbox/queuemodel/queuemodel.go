@@ -42,7 +42,7 @@ type Item struct {
 	Private  bool      // the chat is private
 	Deadline time.Time // from then on the item may expire unsent; zero: no deadline
 	// Object identifies what the item is about, and Says is its content. Several items may be about
-	// one object; the last one to arrive determines its content.
+	// one object; the last one to arrive determines the object's content.
 	Object, Says string
 	// Harmless means that sending the item again creates no duplicate.
 	Harmless bool
@@ -132,7 +132,7 @@ type lane struct {
 	items []*item
 	take  *take // the latest
 	chat  *chat // shared by all lanes but CallbackAnswers
-	hold  hold  // after the last failure
+	hold  hold  // after the last request that ended
 	// extraWait is how much longer the lane may wait because of possible duplicates.
 	extraWait time.Duration
 
@@ -151,10 +151,10 @@ type chat struct {
 	frozen   time.Time // no requests until then under any leader
 }
 
-// hold is the pause of a lane after a failure.
+// hold is the pause of a lane after a request. Without a failure, it is over at once.
 type hold struct {
 	until     time.Time
-	request   *Request // the failed one
+	request   *Request // the one that ended
 	lane      bool     // the whole lane pauses, not only the item
 	persisted bool     // all instances must heed it, not only the one that made the request
 }

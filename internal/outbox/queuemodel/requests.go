@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// minBackoff is the shortest time between a request that failed for a transient reason and the next
-// request for the same item.
+// minBackoff is the shortest pause for an item after the answers Unreachable, Unauthorized, Failed
+// and Migrated, and for a callback answer also after Ambiguous.
 const minBackoff = 350 * time.Millisecond
 
-// maxCopies is how many requests with an unknown outcome may be made for an item.
+// maxCopies is how many requests with an unknown outcome may be made for an item that is not
+// Harmless.
 const maxCopies = 5
 
 // ambiguousPause returns the pause after a request with an unknown outcome, before jitter, given
@@ -102,8 +103,8 @@ func (m *Model) Excuse(r *Request) {
 	r.excused = true
 }
 
-// Reaches records that a request reached the messenger and counts against the limits. The argument
-// delivers tells whether its items arrived in the chat.
+// Reaches records that a request reached the messenger. It counts against the limits, unless it is
+// excused or a callback answer. The argument delivers tells whether its items arrived in the chat.
 func (m *Model) Reaches(r *Request, delivers bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
