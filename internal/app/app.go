@@ -313,8 +313,8 @@ func fetchSelf(ctx context.Context, client *telegram.Client, token *token) (self
 	return self, nil
 }
 
-// publishMenus publishes the command menus in all languages, with one or two requests for each. The
-// bot also works without them, so a failure is only logged.
+// publishMenus publishes the command menus in all languages, with one or two requests for each
+// menu. The bot also works without them, so a failure is only logged.
 func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	timed, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -32,9 +32,10 @@ type boardStore interface {
 	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)
 }
 
-// boards keeps the boards of all chats up to date. It queues an update whenever something happens
-// in a chat, but for each chat at most one per interval. The interval starts when the update is
-// queued, and again when it is sent, because an update may wait a long time.
+// boards keeps the boards of all chats up to date. It queues an update after something has happened
+// in a chat, but not within an interval of the chat's last update. The interval starts when that
+// update is queued, and again when it is sent, because an update may wait a long time. Every
+// boardsEvery, boards also queues updates for all chats.
 //
 // What an update shows is read when it is sent. The touched chats are lost when the process ends,
 // but the next leader makes up for that: it starts by updating all boards.
@@ -46,9 +47,11 @@ type boards struct {
 
 	mu      sync.Mutex
 	touched map[outbox.ChatID]struct{}
-	updated map[outbox.ChatID]time.Time // when the last update of the board was queued or sent
+	updated map[outbox.ChatID]time.Time // when a board's last update was queued or sent
 
-	retry time.Time // earliest next call to the store after a failed one; only run uses it
+	// retry is the earliest time of the next call to the store after a failed one; zero: the last
+	// one succeeded. Only the goroutine of run uses it.
+	retry time.Time
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// standbyInterval is the longest time between attempts to acquire the lease, and between
+	// standbyInterval is the longest pause between attempts to acquire the lease, and between
 	// attempts to renew it while renewals fail.
 	standbyInterval = 500 * time.Millisecond
 	// leaseTimeout limits a renewal, so that a hanging connection does not make the leader lose the

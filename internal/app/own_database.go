@@ -23,8 +23,8 @@ const (
 // own reports whether the bot keeps its own database.
 func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
 
-// ownDir returns the folder of the bot's own database, and a note for the operator if the folder is
-// not the usual one. It returns a *ConfigError if the folder must not be used.
+// ownDir returns the folder of the bot's own database, and a note for the operator if it chose
+// systemDataDir over dataDir. It returns a *ConfigError if the folder must not be used.
 func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	if dir = c.DataDir; dir == "" {
 		fits, err := pgtemp.Enterable(dataDir)
@@ -70,9 +70,9 @@ func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) 
 	}
 }
 
-// serverOptions returns the options of the bot's own server. The server's log is never rotated, so
-// the settings keep it short and free of data. JIT is off, because a hardened service may not
-// compile code, and no query of the bot runs long enough to gain from it.
+// serverOptions returns the options of the bot's own server. The log of a running server is never
+// rotated, so the settings keep it short and free of data. JIT is off, because a hardened service
+// may not compile code, and no query of the bot runs long enough to gain from it.
 func serverOptions(dir string, report func(string)) pgtemp.Options {
 	return pgtemp.Options{
 		DataDir: dir, Log: report,
@@ -103,7 +103,8 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	return server, nil
 }
 
-// keepOwn restarts the bot's own server whenever the server ends, until the context ends.
+// keepOwn restarts the bot's own server whenever the server ends, until the context ends or a
+// restart fails.
 func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
 	return own.Keep(ctx, func(reason error) {
 		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)

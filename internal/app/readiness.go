@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// readinessTimeout limits how long a health check waits for the database.
+	// readinessTimeout limits how long the database may take to answer.
 	readinessTimeout = 2 * time.Second
 	// readinessValid is how long the database's answer is reused, so that health checks cannot
 	// flood the database: anyone may send any number of them.

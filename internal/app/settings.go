@@ -13,8 +13,8 @@ import (
 const (
 	// longestWindow is the longest duration of a rate limit, and the longest BOARD_INTERVAL.
 	longestWindow = time.Hour
-	// longestRequest limits a request that sends, however long the lease is. With a short lease,
-	// the limit is half the lease.
+	// longestRequest is the longest SendTimeout of the outbox, however long the lease is. With a
+	// short lease, SendTimeout is half the lease.
 	longestRequest = 5 * time.Second
 	// shortestRenewal keeps lease renewals from flooding the database.
 	shortestRenewal = 100 * time.Millisecond

@@ -51,8 +51,8 @@ var otherPrograms = regexp.MustCompile(`^(` + strings.Join([]string{
 
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
-	// usualName is the form of a name that may be printed. Any other name may be the end of a
-	// secret that a line break has cut off.
+	// usualName is the form of a name that may be printed although it does not resemble a setting.
+	// Any other such name may be the end of a secret that a line break has cut off.
 	usualName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	// tokenName matches names that other bots use for their token.
 	tokenName = regexp.MustCompile(`^(?i:(TELEGRAM|TG|ELOBOT|BOT|API|_)*TOKEN)$`)

@@ -17,7 +17,7 @@ import (
 
 const (
 	// timerInterval is how often the leader looks for due timers. It leaves half a minute to fire
-	// them, so that timers fire less than a minute late. Only ends of seasons may take longer.
+	// them, so that timers normally fire less than a minute late. Ends of seasons may take longer.
 	timerInterval = 30 * time.Second
 	// timersAtOnce is the maximum number of timers read at once.
 	timersAtOnce = 100
@@ -70,7 +70,7 @@ func (t timers) run(ctx context.Context) {
 	}
 }
 
-// look fires each due timer that t is responsible for, but only once. A timer that fails stays due,
+// look tries once to fire each due timer that t is responsible for. A timer that fails stays due,
 // so the next look retries it.
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer

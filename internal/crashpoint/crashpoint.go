@@ -27,7 +27,7 @@ const (
 	Fired Point = "fired"
 	// Requesting: a notice is marked as sending, but its request has not begun.
 	Requesting Point = "requesting"
-	// Requested: the answer to a request has arrived, but its result has not been written.
+	// Requested: the request for a notice has ended, but its result has not been written.
 	Requested Point = "requested"
 	// Making: a message that must exist only once in its chat, such as a board, is about to be
 	// sent.

@@ -377,8 +377,8 @@ func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 }
 
 // messengerLimits returns the limits of https://core.telegram.org/bots/faq: one message per second
-// in a private chat, 20 per minute in a group, and 30 per second in total. In a group it allows
-// bursts of five messages within five seconds.
+// in a private chat, 20 per minute in a group, and 30 per second in total. To a group,
+// messengerLimits also allows at most five messages within five seconds.
 func messengerLimits() Limits {
 	return Limits{
 		Private: []Window{{1, time.Second}},

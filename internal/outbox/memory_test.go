@@ -31,7 +31,7 @@ type memory struct {
 
 	mu     sync.Mutex
 	epoch  int64           // the current epoch; writes of other epochs fail
-	leased time.Time       // end of the lease; zero: it was released
+	leased time.Time       // end of the lease; zero: it is free
 	rows   []*row          // by id
 	lanes  map[Lane][]*row // open rows, and some that have ended
 	frozen map[ChatID]chatPause

@@ -86,7 +86,7 @@ func TestMergedMessageFails(t *testing.T) {
 		want [][]int64
 		end  rowState // of the first item
 	}{
-		// Item 6 is added during the pause.
+		// Item 6 is added after the first request, during the pause if there is one.
 		"rate limited": {rateLimited(time.Second), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"unreachable":  {failure(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"ambiguous":    {failure(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},

@@ -147,8 +147,8 @@ func TestBreakerInOutage(t *testing.T) {
 }
 
 // TestBreakerProbes: each failed probe doubles the pause, up to 20 s and within the jitter. Answers
-// and failures before the pause has ended do not count. The first answer after that resets
-// everything.
+// and failures before the pause has ended do not count. The first answer after that closes the
+// circuit and resets the pauses.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -146,7 +146,7 @@ func TestPageInABusyChat(t *testing.T) {
 }
 
 // TestPagesWaitForTheRequestInFlight: while a request uses up the limit of the chat, the chat's
-// other lane waits until that request ends. It then continues, whatever the outcome.
+// other lane waits until that request ends. The other lane then continues, whatever the outcome.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {

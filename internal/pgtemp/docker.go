@@ -69,7 +69,7 @@ func (s *Server) startDocker(ctx context.Context, o Options) error {
 	})
 }
 
-// docker runs a short docker command and returns its output.
+// docker runs a docker command to completion and returns its output.
 func docker(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.WaitDelay = time.Second

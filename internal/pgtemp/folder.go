@@ -36,7 +36,7 @@ var ErrForeignFolder = errors.New("the folder is not empty, and was not made for
 // process is killed.
 type folder struct {
 	path string
-	lock *os.File // nil if this process is not in charge
+	lock *os.File // nil for a temporary folder, or if this process is not in charge
 }
 
 // openFolder makes and marks the folder if necessary. If the folder has foreign files, openFolder

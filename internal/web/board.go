@@ -32,23 +32,23 @@ const (
 	// fresh is how long a cached page is served if nothing changes. It bounds staleness on an
 	// instance that missed a notification.
 	fresh = 1500 * time.Millisecond
-	// keptPages is how many pages are cached.
+	// keptPages is how many pages, and how many groups, are cached.
 	keptPages = 64
 	// pagesAtOnce is how many pages are made concurrently. Chats need database connections too.
 	pagesAtOnce = 2
 	// readingTimeout limits making a page, including the wait for other pages, and reading a group.
 	readingTimeout = 5 * time.Second
-	// addressRate and addressBurst limit the requests answered per address. groupRate and
-	// groupBurst limit the uncached pages made per group, because those cost database time. The
-	// rates are per second. One address alone cannot exhaust a group's rate.
+	// addressRate and addressBurst limit the requests per address. groupRate and groupBurst limit
+	// the uncached pages made per group, because those cost database time. The rates are per
+	// second. One address alone cannot exhaust a group's rate.
 	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
 	// knownSenders is how many addresses, and how many groups, are tracked for these limits.
 	knownSenders = 10_000
 )
 
-// Board serves the web boards of all groups, below BoardPath. A page depends only on the path and
-// the query of a request. Neither is logged, because the path contains the token.
+// Board serves the web boards of all groups, below BoardPath. Of a request, a page depends only on
+// the path and the query. Neither is logged, because the path contains the token.
 type Board struct {
 	views   *stats.Service
 	links   Links
@@ -106,7 +106,8 @@ type route struct {
 	filters []string
 }
 
-// routes returns all pages of a board, by path below the board's path.
+// routes returns the pages and the event stream of a board, with their paths below the board's
+// path.
 func routes() []route {
 	return []route{
 		{"{$}", (*Board).ranking, []string{"tv"}},

@@ -16,7 +16,7 @@ const (
 type Readiness struct {
 	Ready   bool   `json:"ready"`
 	Problem string `json:"problem,omitempty"` // why it is not ready
-	// Leader is set if this instance polls and sends. A standby instance is as ready as the leader.
+	// Leader is set if this instance has the lease. A standby instance is as ready as the leader.
 	Leader bool `json:"leader"`
 }
 

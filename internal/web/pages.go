@@ -13,7 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// rankingPage is a ranking whose newcomers are apart from the other players.
+// rankingPage is a ranking whose newcomers are apart from the other players, once players have
+// places.
 type rankingPage struct {
 	stats.WebRanking
 	Placed    []rankingRow

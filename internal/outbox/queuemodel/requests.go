@@ -103,8 +103,9 @@ func (m *Model) Excuse(r *Request) {
 	r.excused = true
 }
 
-// Reaches records that a request reached the messenger. It counts against the limits, unless it is
-// excused or a callback answer. The argument delivers tells whether its items arrived in the chat.
+// Reaches records that a request reached the messenger. The request counts against the limits,
+// unless it is excused or for a callback answer. The argument delivers tells whether its items
+// arrived in the chat.
 func (m *Model) Reaches(r *Request, delivers bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,7 +19,7 @@ type Database struct {
 	Pool *pgxpool.Pool
 
 	original string // see fingerprintOf
-	emptySQL string // deletes all rows
+	emptySQL string // the statement of Empty
 	drop     func() error
 }
 
@@ -82,7 +82,7 @@ func Borrow(tb testing.TB) *Database {
 // Main runs the tests of a package that borrows databases, and then drops the databases.
 type Main struct {
 	*testing.M
-	// Session is SQL that each connection to a borrowed database runs first.
+	// Session is SQL that each connection of a Database's Pool runs first.
 	Session string
 }
 
@@ -142,8 +142,8 @@ func newDatabase(tb testing.TB) *Database {
 	return d
 }
 
-// Empty deletes all rows and restarts all sequences. If the test has changed nothing else, the
-// database is then as it was when borrowed.
+// Empty deletes all rows except those of schema_migrations, and restarts all sequences. If the test
+// has changed nothing else, the database is then as it was when borrowed.
 func (d *Database) Empty(ctx context.Context) error {
 	// Query makes each connection prepare the statement only once: planning it takes longer than
 	// deleting a few rows.
@@ -164,8 +164,8 @@ func (d *Database) end() error {
 }
 
 const (
-	// emptySQL returns a statement that empties all tables at once, regardless of foreign keys, and
-	// restarts all sequences.
+	// emptySQL returns the statement of Empty, which deletes from all tables at once, so that the
+	// order of foreign keys does not matter.
 	emptySQL = `
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
@@ -213,10 +213,10 @@ func (d *Database) clean() (reusable bool, err error) {
 	return err == nil, err
 }
 
-// fingerprintOf returns a fingerprint of everything in a database that Empty does not reset, and
-// the size of its tables in bytes. For each of the main catalogs, the fingerprint contains the
-// number of rows and the sum of their xmin, which every change increases. It also contains whether
-// an advisory lock is held.
+// fingerprintOf returns a fingerprint of what Empty does not reset in a database, and the size of
+// the database's tables in bytes. For each of the main catalogs, the fingerprint contains how many
+// rows there are and the sum of their xmin, which shows nearly every change. It also contains
+// whether an advisory lock is held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0)
