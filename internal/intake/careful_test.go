@@ -183,7 +183,7 @@ func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 
 // TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead
 // letter without another attempt. If storing the dead letter has crashed the process as well, the
-// chat is not notified.
+// sender is not notified.
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {

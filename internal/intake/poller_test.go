@@ -220,7 +220,7 @@ func TestSourceBackoff(t *testing.T) {
 }
 
 // checkBackoff checks that the waits between failed requests double, give or take 30%, from half a
-// second to 20 s.
+// second to 20 s, but are at least reaskAfter.
 func checkBackoff(t *testing.T, asks []ask) {
 	t.Helper()
 	if len(asks) < 20 {

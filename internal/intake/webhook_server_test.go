@@ -19,8 +19,8 @@ func serve(t *testing.T, b *bot) *httptest.Server {
 	return server
 }
 
-// say sends a raw request, closes the connection after it if cut is set, and returns the status, or
-// 0 if there is no answer.
+// say sends a raw request, closes its side of the connection afterward if cut is set, and returns
+// the status, or 0 if there is no answer.
 func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr.String())

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// TestPriorities: if not all lanes can send, their order depends on the purpose of the first item,
-// on the chat and on the waiting time.
+// TestPriorities: if not all lanes can send, their order depends on the kind of lane, on the
+// purpose of the first item, on the chat and on the waiting time.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	const private, favored = true, -8

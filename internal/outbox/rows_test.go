@@ -24,7 +24,7 @@ const (
 type row struct {
 	Item
 	script    addition // in a scenario: what the row was made from
-	object    string   // key in memory.shown; if empty, target and known are used instead
+	object    string   // key in memory.shown; target and known count if it is not there
 	chat      ChatID
 	action    Action
 	purpose   notice.Purpose
@@ -130,7 +130,7 @@ func (m *memory) row(id int64) row {
 	return *m.rows[id-1]
 }
 
-// open returns the number of rows that have not ended.
+// open returns how many rows wait or are being sent.
 func (m *memory) open() int {
 	return m.count(rowPlanned) + m.count(rowSending)
 }
@@ -147,7 +147,7 @@ func (m *memory) count(state rowState) int {
 	return n
 }
 
-// openIn returns the rows of a lane that have not ended, oldest first.
+// openIn returns the rows of a lane that wait or are being sent, oldest first.
 func (m *memory) openIn(l Lane) []*row {
 	open := slices.DeleteFunc(m.lanes[l], func(r *row) bool { return !r.open() })
 	if len(open) == 0 {

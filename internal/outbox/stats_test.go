@@ -17,7 +17,7 @@ func TestGauges(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
 			1: {rateLimited(time.Hour)}, 2: {failure(Forbidden)}, 3: {failure(Rejected)},
 		}))
-		// Chat 1 is frozen, 2 is parked, 3 has a dead letter, and the others wait.
+		// Chat 1 is frozen, 2 is parked, 3 has a dead letter, and the others get items or wait.
 		for c := ChatID(1); c <= 30; c++ {
 			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
 		}
@@ -34,7 +34,7 @@ func TestGauges(t *testing.T) {
 		f.Largest, f.AverageWait = nil, 0
 		want := Stats{
 			Dispatching:  true,
-			Waiting:      40 - 8, // two items still wait in each of the first ten chats
+			Waiting:      40 - 8, // seven items are sent, and one is dead
 			Dead:         1,
 			WaitingLanes: 20,
 			Sent:         7, Delivered: 7, RateLimited: 1, DeadLetters: 1,

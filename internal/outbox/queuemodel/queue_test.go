@@ -68,14 +68,15 @@ func (q *queue) persist(state queuemodel.State, ids ...int64) {
 	}
 }
 
-// fail makes a request for item 1 that gets the answer, and persists the state.
+// fail makes a request for item 1 that gets the answer, persists the state, and lets a minute pass.
 func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
 	q.answer(q.begin(1), a)
 	q.persist(state, 1)
 	q.advance(time.Minute)
 }
 
-// ambiguous makes up to five consecutive requests for item 1 whose outcome is unknown.
+// ambiguous makes the given number of consecutive requests for item 1, at most five. The outcome of
+// each is unknown.
 func (q *queue) ambiguous(times int) {
 	for n, pause := range []time.Duration{
 		0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute,
