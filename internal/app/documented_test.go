@@ -87,7 +87,7 @@ func TestSettingsDocumented(t *testing.T) {
 	}
 }
 
-// meaningOf returns the effective values of a resolved configuration.
+// meaningOf returns most of the effective values of a resolved configuration.
 func meaningOf(c *Config) []any {
 	return []any{sendingOf(c), c.Token, c.DatabaseURL, cmp.Or(c.DataDir, dataDir), c.TelegramURL,
 		c.UndoWindow, c.LogLevel, c.LogFormat,

@@ -27,7 +27,7 @@ func configured(t *testing.T, flags ...string) (*Config, error) {
 	return c, c.Resolve()
 }
 
-// sending holds the effective values of the settings in SendingConfig.
+// sending holds the effective values of the settings in SendingConfig, except BOARD_INTERVAL.
 type sending struct {
 	Outbox        outbox.Settings
 	Lease, Renews time.Duration

@@ -102,8 +102,8 @@ func TestTimersFireInTime(t *testing.T) {
 	})
 }
 
-// TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the
-// last outage of Telegram or the database. Other timers do not wait.
+// TestSeasonsEndAfterAnOutage: a season ends at the first look that is at least a minute after the
+// leader has taken over, and after the last outage of Telegram. Other timers do not wait.
 func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -85,8 +85,8 @@ func TestBadArchiveLeavesNothing(t *testing.T) {
 	}
 }
 
-// mustHavePackages checks that the cache contains exactly the unpacked files, and that its programs
-// are found without apt.
+// mustHavePackages checks that the cache contains the unpacked libraries but no temporary files,
+// and that its programs are found without apt.
 func mustHavePackages(t *testing.T, cache string) {
 	t.Helper()
 	user, err := chooseIdentity("")

@@ -125,8 +125,8 @@ func TestFailuresOfIsAdmin(t *testing.T) {
 	})
 }
 
-// TestIsAdminDoesNotWaitForLong: if the server does not answer, Admins gives up before the caller's
-// context ends.
+// TestIsAdminDoesNotWaitForLong: if the server does not answer, Admins waits for at least a second,
+// and then fails with a timeout.
 func TestIsAdminDoesNotWaitForLong(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/intake"
 )
 
-// readUpdate is an intake.Reader that finds only a message's chat.
+// readUpdate is an intake.Reader that reads only the id of an update and the chat of its message.
 func readUpdate(raw []byte) (intake.Update, error) {
 	var u struct {
 		ID      int64 `json:"update_id"`

@@ -218,7 +218,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestPages: each page shows its content in the group's language. Names are never markup.
+// TestPages: each page shows its content, and the ranking is in the group's language. Names are
+// never markup.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -585,8 +586,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzBoard: the answer to any request, except for events, is a page or a refusal, never a server
-// error.
+// FuzzBoard: the answer to any GET request, except for events, is a page or a refusal, never a
+// server error.
 func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)

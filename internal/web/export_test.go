@@ -1,6 +1,7 @@
 package web
 
-// RoutePaths returns the paths of all pages of a board, relative to the board's path.
+// RoutePaths returns the paths of the pages and the event stream of a board, relative to the
+// board's path.
 func RoutePaths() (all []string) {
 	for _, r := range routes() {
 		all = append(all, r.path)

@@ -54,7 +54,8 @@ func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
 	return s, values
 }
 
-// TestEveryMetric: each value appears in both formats, and the bot has no other metrics.
+// TestEveryMetric: each value appears in both formats, and the bot has no other metrics without
+// labels.
 func TestEveryMetric(t *testing.T) {
 	t.Parallel()
 	s, values := distinctStats(t)

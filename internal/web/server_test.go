@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// listen returns a server that is not running yet.
+// listen returns a server that listens but does not run yet.
 func listen(t *testing.T) *web.Server {
 	t.Helper()
 	server := web.New(slog.New(slog.DiscardHandler))

@@ -7,7 +7,8 @@ import (
 )
 
 // TestBorrow runs tests that change a borrowed database in many ways. The next test must get a
-// database in its original state, and the same one if only rows were written.
+// database in its original state, and the same one unless the schema has changed or a lock was
+// left.
 //
 //nolint:paralleltest,tparallel // the subtests depend on their order, and no other test may borrow
 func TestBorrow(t *testing.T) {

@@ -25,7 +25,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// texts executes statements, and returns the values that the last one selects.
+// texts executes a statement, and returns the values that it selects.
 func texts(t *testing.T, address, sql string, args ...any) (values []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), operationTimeout)
