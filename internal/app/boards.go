@@ -25,8 +25,8 @@ const (
 )
 
 type boardStore interface {
-	// QueueBoards queues an update of the board of each given chat that has one, and returns those
-	// chats.
+	// QueueBoards queues updates of the boards in the given chats, and returns the chats with
+	// queued updates.
 	QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error)
 	// QueueAllBoards is like QueueBoards, but for all chats.
 	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)

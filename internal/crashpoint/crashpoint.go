@@ -12,8 +12,7 @@ const (
 	// Applying: the changes of one command, or of several together, are decided, and none has been
 	// written.
 	Applying Point = "applying"
-	// Batching: a result is about to be written, or to wait until it can be written with others.
-	// Nothing of it has been written.
+	// Batching: a result is about to be written alone, or waits to be written with others.
 	Batching Point = "batching"
 	// ApplyingTogether: the transaction with the changes of several results is on its way to the
 	// database, and may or may not commit.

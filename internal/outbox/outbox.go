@@ -140,7 +140,7 @@ type Receipt struct {
 	Pin         Pin  // for Ensure
 }
 
-// Pin is the outcome of pinning a message; empty if it was not tried.
+// Pin states whether a message is pinned; it is empty if the sender did not check that.
 type Pin string
 
 const (
@@ -192,8 +192,8 @@ const (
 	// Rejected: refused for good; the first item becomes a dead letter, and the others wait
 	// for their turn.
 	Rejected FailureKind = "rejected"
-	// Obsolete: the message can no longer be edited, or the button no longer answered; the item
-	// ends without a dead letter.
+	// Obsolete: the request no longer has a purpose, for example because the message to edit is
+	// gone; the item ends without a dead letter.
 	Obsolete FailureKind = "obsolete"
 	// Unsupported: a newer release wrote the items; they are set aside until the next Store.Resume.
 	Unsupported FailureKind = "unsupported"
@@ -288,25 +288,26 @@ type Bounds struct {
 // Store holds the items. Every method may be called again after an error.
 type Store interface {
 	// Resume puts items that were set aside as Unsupported back into their lanes, in the order of
-	// their ids. It fails with ErrLeaseLost if the epoch is over.
+	// their ids. It may end edits and pages that are outdated instead. It fails with ErrLeaseLost
+	// if the epoch is over.
 	Resume(ctx context.Context, epoch int64) error
-	// Waiting returns all lanes with waiting items. Of a parked chat, it returns only the lane of
-	// callback answers.
+	// Waiting returns all lanes with waiting items. Of a parked chat that may not be tried yet, it
+	// returns only the lane of callback answers.
 	Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error)
 	// Recent returns the requests of all instances that ended within the given duration before now,
 	// except answers to buttons. An item marked as sending counts as a request made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
 	// Advance persists results, then takes the next message of each lane and marks it as sending.
-	// It does both or neither. Persisting a result twice has no further effect. There is one turn
-	// for each lane, in the same order. Items already marked as sending are taken again as the same
-	// message and count as possible duplicates. Advance fails with ErrLeaseLost if the epoch is
-	// over.
+	// It does both or neither. Persisting a result twice has no further effect, except that a pause
+	// may end later. There is one turn for each lane, in the same order. Items already marked as
+	// sending are taken again as the same message and count as possible duplicates. Advance fails
+	// with ErrLeaseLost if the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
 	// Summarize ends items that must no longer be sent: items past their deadline, and all pages of
 	// a message but the newest. If more items wait in a lane than Bounds.MaxWaiting, Summarize also
 	// ends answers to questions, and turns the first match result of each topic into a summary of
-	// all of them. It spares items that may have arrived. The caller must have no request in flight
-	// for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
+	// all of them, but spares items that may have arrived. The caller must have no request in
+	// flight for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at
 	// most as many as largest says.
@@ -316,8 +317,8 @@ type Store interface {
 // Lease is the right to dispatch.
 type Lease interface {
 	Epoch() int64
-	// Remaining returns how long no other instance can take the lease, even if clocks are wrong. At
-	// 0 or less the lease may be over.
+	// Remaining returns how long no other instance can take the lease, even if the instances'
+	// clocks differ. At 0 or less the lease may be over.
 	Remaining() time.Duration
 }
 
