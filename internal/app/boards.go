@@ -34,8 +34,8 @@ type boardStore interface {
 
 // boards keeps the boards of all chats up to date. It queues an update after something has happened
 // in a chat, but not within an interval of the chat's last update. The interval starts when that
-// update is queued, and again when it is sent, because an update may wait a long time. Every
-// boardsEvery, boards also queues updates for all chats.
+// update is queued, and again when it is sent, because an update may wait a long time. Updates for
+// all chats are queued every boardsEvery.
 //
 // What an update shows is read when it is sent. The touched chats are lost when the process ends,
 // but the next leader makes up for that: it starts by updating all boards.

@@ -80,7 +80,7 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	return pause
 }
 
-// answered records that a request had an outcome other than those of rateLimited and failed, and
+// answered records that a request ended with neither a rate limit nor a failure for failed, and
 // reports whether that closed the circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {

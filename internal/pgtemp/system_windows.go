@@ -9,7 +9,6 @@ import (
 )
 
 // startPrograms always fails: on Windows, servers run only in containers.
-
 func (*Server) startPrograms(context.Context, Options, Source) error {
 	return errors.New("on Windows, PostgreSQL runs only in a container")
 }
