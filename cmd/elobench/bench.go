@@ -34,7 +34,7 @@ type bench struct {
 	databases int    // number of databases created
 }
 
-// sizes holds the sizes of all measurements. The comments name the scenarios that use them.
+// sizes holds the sizes of all measurements. Most comments name the scenarios that use a size.
 type sizes struct {
 	groups, people int   // groups, and people in each group
 	known, costed  int   // cost and growth: results before and during the counting
@@ -107,7 +107,7 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 	return b.exec(ctx, `CREATE EXTENSION pg_stat_statements`)
 }
 
-// checkDurable fails unless commits survive a crash of the machine.
+// checkDurable fails unless the server's settings let commits survive a crash of the machine.
 func (b *bench) checkDurable(ctx context.Context) error {
 	return b.asSuperuser(ctx, func(conn *pgx.Conn) error {
 		for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {

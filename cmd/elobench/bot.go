@@ -127,8 +127,8 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// pauseWhileCareful waits until the careful mode of all running bots with a webhook is due to end.
-// The mode then ends with the next update that a bot gets.
+// pauseWhileCareful pauses for sizes.careful. In a full measurement, the careful mode of all
+// running bots with a webhook is then due to end: it ends with the next update that a bot gets.
 func (b *bench) pauseWhileCareful(ctx context.Context) error {
 	timer := time.NewTimer(b.sizes.careful)
 	defer timer.Stop()

@@ -20,9 +20,9 @@ import (
 //go:embed plain.sql
 var plainTables string
 
-// measureCost measures what a result costs. Except for the processor time, the costs are the same
-// on every machine. The bot records and delivers waiting results of known people, without limits.
-// For comparison, a plain transaction records a result and the message about it.
+// measureCost measures what a result costs. Except for the processor time, the costs depend little
+// on the machine. The bot records and delivers waiting results of known people, without limits. For
+// comparison, a plain transaction records a result and the message about it.
 func measureCost(ctx context.Context, b *bench) error {
 	return b.withoutNoise(ctx, func() error {
 		if err := b.costPlain(ctx); err != nil {
@@ -145,11 +145,11 @@ type counters struct {
 	blocks, inserted, updated, deleted float64
 	statements                         float64 // since the previous reading of the counters
 	size                               float64 // bytes on disk
-	lsn                                string  // where the next WAL record will be
+	lsn                                string  // the end of the WAL on disk
 }
 
 // counted runs record, which records n results, and returns the cost per result. record must not
-// leave sessions open in the database. It prints the cost of each statement as progress.
+// leave sessions open in the database. As progress, counted prints the costs of the statements.
 func (b *bench) counted(ctx context.Context, db database, n int, record func() error) (metrics []metric, err error) {
 	if err := db.settle(ctx); err != nil {
 		return nil, err
@@ -276,8 +276,8 @@ func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string
 	return nil
 }
 
-// tripCounter forwards connections to a server and counts the round trips: how often a client waits
-// for the server.
+// tripCounter forwards connections to a server and counts the round trips: the Sync and Query
+// messages, after each of which a client waits for the server.
 type tripCounter struct {
 	url      string // of the same database, through the counter and without TLS
 	n        atomic.Int64

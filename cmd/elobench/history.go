@@ -14,10 +14,10 @@ import (
 
 const (
 	// historyPace is the time between consecutive matches of a group. At this pace, 10⁵ matches
-	// take ten years.
+	// take about ten years.
 	historyPace = 24 * time.Hour / 27
-	// historyAge is the age of the last match. It is so old that the bot no longer keeps the keys
-	// of the commands that recorded the matches.
+	// historyAge is the age of the last match. It is so old that the commands that recorded the
+	// matches would no longer be in handled_commands.
 	historyAge = 8 * 24 * time.Hour
 	// historyK is the K-factor of every match.
 	historyK = 32
@@ -39,7 +39,7 @@ const (
 type history struct {
 	*workload
 	matches int
-	seasons int       // of each ladder, with the same number of matches in each
+	seasons int       // of each ladder, with about the same number of matches in each
 	until   time.Time // when the last match was played
 
 	random    *rand.Rand
@@ -213,7 +213,8 @@ func (h *history) season(group, number int) int {
 	return group + 1 + len(h.groups)*min(h.seasons-1, max(0, number-1)*h.seasons/ofGroup)
 }
 
-// addSeasons adds the seasons of a group. Each lasts roughly from its first match to its last one.
+// addSeasons adds the seasons of a group. Each lasts roughly from its first match to its last one,
+// but the first season has no start and the last one has no end.
 func (h *history) addSeasons(seasons *rows, group int) {
 	length := historyPace * time.Duration(h.matches) / time.Duration(len(h.groups)*h.seasons)
 	for n := range h.seasons {

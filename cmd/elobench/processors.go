@@ -31,11 +31,12 @@ func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []me
 	return metrics, err
 }
 
-// memoryOf returns the bot's resident memory, or nothing on systems other than Linux.
+// memoryOf returns the bot's resident memory, or nothing if /proc does not list the bot, as on
+// systems other than Linux.
 func memoryOf(bot *process) ([]metric, error) {
 	p, err := procfs.NewProc(bot.cmd.Process.Pid)
 	if err != nil {
-		return nil, nil //nolint:nilerr // another system than Linux
+		return nil, nil //nolint:nilerr // most likely not Linux
 	}
 	status, err := p.NewStatus()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestScenarios: with tiny sizes, all scenarios run and report their metrics, whatever the speed of
-// the bot. A server without fsync and a wrong stored rating are errors.
+// TestScenarios: with tiny sizes, all scenarios run and report at least the wanted metrics. A
+// server without fsync and a wrong stored rating are errors.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var results, progress bytes.Buffer

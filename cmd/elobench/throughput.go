@@ -8,7 +8,7 @@ import (
 
 // measureThroughput measures how fast the bot records and delivers results that arrive all at once,
 // without limits: results that wait for the polling bot when it starts, and results that arrive by
-// webhook once the bot is no longer careful. At first the bot knows no player.
+// webhook after sizes.careful. At first the bot knows no player.
 func measureThroughput(ctx context.Context, b *bench) error {
 	for name, launch := range map[string]launcher{
 		"Throughput/polling": b.launchPolling, "Throughput/webhook": b.launchWebhook,

@@ -101,8 +101,8 @@ func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name
 		metric{milliseconds(percentile(waits, 99)), "p99-ms"})...)
 }
 
-// visitors look at a page again and again, each time from another address, so that no address
-// exceeds the rate limit.
+// visitors look at a page again and again, each time from the next of 65,536 addresses, so that no
+// address exceeds the rate limit.
 type visitors struct {
 	link  string
 	count int

@@ -18,8 +18,8 @@ type databaseCommand struct {
 	Program []string `arg:"" passthrough:"" help:"The program and its arguments, such as: pg_dump --format=custom --file=elobot.dump"`
 }
 
-// Run runs a program on the bot's own database. It sets PGHOST and the other environment variables
-// from which PostgreSQL's programs take their connection parameters.
+// Run runs a program on the bot's own database. It passes the connection parameters in the
+// environment variables that PostgreSQL's programs read, such as PGHOST.
 func (d *databaseCommand) Run(ctx context.Context) error {
 	return d.WithOwn(ctx, func(address, dir string) error {
 		u, err := url.Parse(address)

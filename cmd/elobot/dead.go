@@ -257,9 +257,9 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 	})
 }
 
-// each calls do for each dead letter, even after one has failed. It prints each error immediately,
-// and finally returns an error that says how many failed. If there is only one dead letter, or the
-// command was interrupted, it returns the error of do instead.
+// each calls do for each dead letter, even after one has failed. It prints each error immediately
+// and, if there were any, finally returns an error that says how many failed. If there is only one
+// dead letter, or the command was interrupted, it returns the error about that dead letter instead.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {

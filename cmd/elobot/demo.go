@@ -22,7 +22,7 @@ const (
 	shownAtFirst = 24
 	// longestMessage is Telegram's limit for a message, in UTF-16 code units.
 	longestMessage = 4096
-	// longestLine is the limit for an input line, in bytes.
+	// longestLine is the limit for an input line, in bytes, unless the user types on a terminal.
 	longestLine = 1 << 20
 )
 

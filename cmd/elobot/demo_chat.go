@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// you is the user's first name in the group, until the user becomes another member.
+// you is the user's first name in the group, until the user becomes somebody else.
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
@@ -136,7 +136,7 @@ func (g *demoGroup) repliable(text string) botsim.Message {
 	return g.lastOfBot
 }
 
-// ask sends a message, and tells the user if the bot ignores it.
+// ask sends a message unless it is too long for Telegram, and tells the user if the bot ignores it.
 func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to botsim.Message) error {
 	if len(utf16.Encode([]rune(text))) > longestMessage {
 		g.paper.remark("Telegram does not accept messages of more than %d characters.", longestMessage)

@@ -237,8 +237,8 @@ func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
 	g.last[from.ID] = g.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }
 
-// press presses a button of the keyboard, counted from 1. It shows the callback answer and what the
-// bot then does in the group.
+// press presses a button of the keyboard, counted from 1, and shows what happens. If there is no
+// such button, it says so.
 func (g *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
 	m, buttons := g.keyboard()
 	if len(buttons) == 0 {
@@ -280,7 +280,7 @@ func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Button
 func (g *demoGroup) print(m botsim.Message) {
 	g.seen++
 	switch {
-	case isBoard(m), m.Service != "": // not shown: a note tells about the board
+	case isBoard(m), m.Service != "": // not shown; pinnedNote describes the board
 	case m.From.IsBot:
 		g.answers++
 		if m.Edits == 0 {
@@ -296,8 +296,8 @@ func (g *demoGroup) print(m botsim.Message) {
 	}
 }
 
-// picture describes the message's picture: where it is saved, and which page of the web board shows
-// the same. It returns "" for a message without a picture.
+// picture describes the message's picture: where it is saved and, while the web board is on, which
+// of its pages shows the same. It returns "" for a message without a picture.
 func (g *demoGroup) picture(m botsim.Message) string {
 	if m.Photo == nil {
 		return ""
@@ -349,7 +349,8 @@ func (g *demoGroup) repliedTo(m botsim.Message) string {
 	return to.From.FirstName
 }
 
-// close stops the bot after it has confirmed all updates, and shows its last answers.
+// close waits until the bot has confirmed all updates, for at most answerTimeout. Then it stops the
+// bot and shows the bot's last answers.
 func (g *demoGroup) close(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -30,7 +30,7 @@ type line struct {
 // scene is the conversation that the demo plays: the first day of a group, and the four weeks that
 // follow. Except for the dates, the scene must look the same on any day. For this reason there is
 // no match around the day a week ago, with which the ranking compares places. Only one match is an
-// upset, so it is the upset of its month whenever the demo runs.
+// upset of ladder.MinUpset or more, so it is the upset of its month whenever the demo runs.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// shownFindings limits the differences shown per group: one wrong match makes all later ones
-	// differ.
+	// shownFindings limits the differences shown per group: one wrong match can make many later
+	// ones differ.
 	shownFindings = 50
 	// progressInterval is how often a long verification prints its progress.
 	progressInterval = 5 * time.Second

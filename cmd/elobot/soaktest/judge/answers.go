@@ -24,7 +24,7 @@ type statement struct {
 type kind int
 
 const (
-	nothing    kind = iota // an empty line, or the last line of a message with several answers
+	nothing    kind = iota // an empty line, or the line about how to undo a match
 	card                   // the match is recorded
 	undone                 // the match is undone
 	refused                // a command was not done
@@ -110,7 +110,7 @@ func (t *trial) readOne(message Message, text string) {
 }
 
 // readSeveral reads a message that answers several commands. A line with a refusal does not name
-// its command: the notices stored with this message's id tell which commands were refused.
+// its command. Which commands were refused follows from the stored notices.
 func (t *trial) readSeveral(message Message, text string) {
 	var lines []delivery
 	var named []*Command
@@ -171,9 +171,9 @@ func (t *trial) isStored(c *Command) bool {
 	return len(t.byKey[c.Key()]) > 0
 }
 
-// storedCopy returns the stored id of a message with several copies: the id of the copy that
-// answers the first named command or, if no command is named, of a copy with the same text. If it
-// finds none, it returns the message's own id.
+// storedCopy returns the id under which the bot has stored a message with several copies: the id in
+// the notice of the first named command or, without such a notice, the id of a copy with the same
+// text. If it finds none, it returns the message's own id.
 func (t *trial) storedCopy(message Message, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// aftermath is how long the consequences of a fault may last after its end. They last longer if
-	// the bot recovers even later.
+	// aftermath is how long the consequences of a fault may last after its end. If the bot is seen
+	// to recover later than that, they last until then.
 	aftermath = 30 * time.Second
 	// A fault may keep the bot from storing that a message was delivered. markedWithin is how long
 	// before the fault such a message may have arrived.
@@ -23,7 +23,7 @@ const (
 )
 
 // noDatabase matches the error of a start that fails because the database does not answer, is
-// read-only, refuses sessions, or shuts down.
+// read-only, refuses sessions, starts up, or shuts down.
 var noDatabase = regexp.MustCompile(`SQLSTATE (08\w{3}|25006|28000|57P0[123])|read-only transaction|` +
 	`failed to connect|connection refused|connection reset|broken pipe|unexpected EOF|` +
 	`conn closed|i/o timeout|deadline exceeded|` +
@@ -53,8 +53,8 @@ func (t *trial) forgotten(came []delivery) (copies int) {
 }
 
 // judgeReach checks that a fault of the bot or the database, or its consequences, overlapped the
-// time between a refused command and its answer. It counts all commands, refused or not, without
-// such an overlap.
+// time from a refused command until its answer was stored. It counts all commands, refused or not,
+// without such an overlap.
 func (t *trial) judgeReach(c *Command, refused bool) {
 	answered := c.At
 	if notices := t.notices[c.Key()]; len(notices) > 0 {
@@ -82,9 +82,8 @@ func (t *trial) judgeShares() {
 	}
 }
 
-// judgeCauses finds copies of an answer that no fault explains. The fault must strike around the
-// time of the earlier of two copies, before the delivery of that copy is stored. The later copy may
-// arrive after a long pause.
+// judgeCauses checks that a fault explains each further copy of an answer. What counts is whether a
+// fault struck around the arrival of the copy before it: the further copy may arrive much later.
 func (t *trial) judgeCauses(c *Command) {
 	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
@@ -107,8 +106,8 @@ func (t *trial) isStruck(at time.Time) bool {
 	return false
 }
 
-// judgeKey checks that a command that was answered or recorded has one key, so that a redelivery
-// has no effect.
+// judgeKey checks that a command that was answered or done has one key, so that a redelivery has no
+// effect.
 func (t *trial) judgeKey(c *Command, done bool) {
 	if n := len(t.handled[c.Key()]); (done || len(t.deliveries[c]) > 0) && n != 1 {
 		t.violated(Keyed, "%s has %d keys", c, n)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// History is everything that happened from the first command until nothing was left to do.
+// History records what happened in a campaign.
 type History struct {
 	Commands    []Command // in the order in which they were sent
 	Messages    []Message // the bot's messages, in order within each chat
@@ -42,8 +42,8 @@ type Fault struct {
 	Of   Part
 	Span
 	Missed bool // it could not be caused, or only in part
-	// Crash means that the database may lose writes from shortly before the fault that did not wait
-	// for the disk.
+	// Crash means that writes from shortly before the fault may be lost if they did not wait for
+	// the disk.
 	Crash     bool
 	Recovered time.Time // when the bot was first seen to work again; zero if not observed
 }
@@ -60,7 +60,7 @@ type FailedStart struct {
 	Words string // the last lines of its log
 }
 
-// Span is the time from From to To, both inclusive.
+// Span is the time from From to To.
 type Span struct{ From, To time.Time }
 
 func (s Span) includes(at time.Time) bool { return !at.Before(s.From) && !at.After(s.To) }
@@ -124,12 +124,12 @@ type Standing struct {
 // Notice is an answer as stored by the bot.
 type Notice struct {
 	Chat           int64
-	ID             int64  // ascending in the order of the commits
+	ID             int64  // ascending in the order in which the notices of the chat were stored
 	Key            string // of the command that it answers
 	Kind, State    string
-	Message        int       // the id of the message in which it was sent, or 0 if unknown
+	Message        int       // the id of the message in which it was sent, or 0 if there is none or it is unknown
 	PossibleCopies int       // as counted by the bot
-	At, FinishedAt time.Time // FinishedAt is in the future while the notice is not finished
+	At, FinishedAt time.Time // when stored and finished; FinishedAt is the end of the campaign if unfinished
 }
 
 // Handling is a command that the bot has handled.

@@ -1,23 +1,23 @@
 // Package judge decides whether a bot has kept its guarantees, from the commands sent to it, its
 // answers and its stored data.
 //
-// It has its own code to read answers and compare data, and it calculates ratings with plainladder.
-// So it does not share the bot's mistakes. A History consists of plain values.
+// It has its own code to read answers and compare data, and it calculates ratings with plainladder,
+// so that it does not repeat the bot's mistakes. A History consists of plain values.
 //
 // The guarantees are:
 //   - every result is recorded once or refused, every undo is done or refused, and the sender is
 //     notified;
-//   - a command is refused only because of a fault of the bot or the database, and few results are
-//     refused;
+//   - a command is refused only because of a fault of the bot or the database, most results are
+//     recorded, and few are refused;
 //   - the recorded matches are the reported ones, in the order of the reports in each chat;
 //   - ratings and counters equal the results of a simple Elo ranking over the matches that are not
 //     undone, in the order of their numbers;
 //   - the first copies of the answers in a chat arrive in the order in which they were stored, and
-//     in the order of the commands, except for lists of unrecorded results;
+//     none arrives after a later command was confirmed, except in a list of unrecorded results;
 //   - an answer is repeated only because of a fault, never because of a clean stop, and arrives at
-//     most MaxCopies times in all. Each repetition is counted as a possible duplicate, unless a
-//     copy arrived during a crash of the database or within a second before it;
-//   - each command that was answered or recorded has one key;
+//     most MaxCopies times in all. Each repetition is counted as a possible duplicate, except one
+//     for each crash of the database during which, or within a second before which, a copy arrived;
+//   - each command that was answered or done has one key;
 //   - a start fails only because of a fault of the database;
 //   - nothing is left unsent, and there are no dead letters.
 //
@@ -243,7 +243,7 @@ func (t *trial) count(c *Command, done bool) {
 	}
 }
 
-// fate describes the stored answer to a command.
+// fate describes the first stored answer to a command.
 func (t *trial) fate(c *Command) string {
 	notices := t.notices[c.Key()]
 	if len(notices) == 0 {
@@ -314,7 +314,7 @@ func (t *trial) judgeOrderOfMatches() {
 }
 
 // judgeOrderOfAnswers checks that the first copies of the answers in a chat arrive in the order in
-// which they were stored, and in the order of the commands.
+// which they were stored, and that none arrives after a later command was confirmed.
 func (t *trial) judgeOrderOfAnswers() {
 	for _, chat := range t.chats() {
 		var last int64
@@ -330,8 +330,8 @@ func (t *trial) judgeOrderOfAnswers() {
 			}
 			last = max(last, notices[0].ID)
 			if d.command.Message < latest {
-				// A list of unrecorded results waits for more of them. Every other refusal arrives
-				// in order.
+				// A list of unrecorded results waits for more of them, so it may arrive late. No
+				// other answer may.
 				if d.refused && notices[0].Kind == listKind {
 					t.LateRefusals++
 				} else {
@@ -356,8 +356,8 @@ func (t *trial) chats() []int64 {
 }
 
 // judgeCards checks that each card shows the ratings from a replay of the matches that counted when
-// the card's match was recorded. It skips matches that were undone later, because their cards say
-// only that.
+// the card's match was recorded. It skips matches that were undone later, because the card of an
+// undone match shows no ratings.
 func (t *trial) judgeCards() {
 	counted := map[int64][]Match{} // by chat
 	for i := range t.Commands {
