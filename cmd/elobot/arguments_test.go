@@ -32,7 +32,7 @@ func TestWrongArguments(t *testing.T) {
 }
 
 // TestMoments: a time of day means its most recent occurrence. Dates and times without a zone are
-// in the zone of the current time. Any other form is an error.
+// in the zone of the current time. Other forms are errors.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)

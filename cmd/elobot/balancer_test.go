@@ -74,7 +74,8 @@ func (b *balancer) open() {
 	b.once = false
 }
 
-// choose returns the URL for the next delivery, or "" if it is refused.
+// choose returns the URL for the next delivery, or "" if the delivery is refused or the URL is
+// unknown.
 func (b *balancer) choose() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

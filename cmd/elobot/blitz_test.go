@@ -114,8 +114,8 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 // TestBlitzEvenings: on half an evening with many equal results, the bot asks about exactly the
 // reports for which repeats finds an earlier one. Among them are the second reports of all games
 // that are reported twice, and each game counts once. By the same rule, over five evenings, it
-// would ask needlessly about fewer than 5 % of the games. The senders are drawn by lot, which is
-// the worst case: if the winner always reported, there would be hardly any needless questions.
+// would ask needlessly about fewer than 5 % of the games. The senders are drawn by lot: if the
+// winner always reported, there would be hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

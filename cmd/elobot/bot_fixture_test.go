@@ -13,8 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// botFixture is a running bot with its simulator and database. Olga creates every group, so she is
-// an admin. Starting a bot takes longer than most tests, so many tests share one.
+// botFixture is a bot with its simulator and database. Olga is an admin of the groups that the
+// method group creates. Starting a bot takes longer than most tests, so many tests share one.
 type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server

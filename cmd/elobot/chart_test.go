@@ -78,7 +78,7 @@ func testChartsRefused(t *testing.T, b *botFixture) {
 	b.chart(group, b.alice, "/chart")
 }
 
-// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again and counted as a
+// testChartOfUnknownOutcome: a chart whose upload gets no response is sent again and counted as a
 // possible duplicate. The card queued after it waits its turn.
 func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	group := b.group("Chess")

@@ -90,7 +90,7 @@ func TestChartsUnderLoad(t *testing.T) {
 	report("without charts", results(20))
 	var asked []botsim.Message
 	for i, g := range groups[:50] {
-		// One person gets only 20 answers a minute.
+		// One person gets only 20 answers to questions a minute.
 		asked = append(asked, g.Say([]botsim.User{b.bob, b.carol, b.olga}[i%3], "/chart"))
 	}
 	report("with charts", results(20))

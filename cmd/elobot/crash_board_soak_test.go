@@ -18,7 +18,7 @@ import (
 // pinned and shows the ranking. Only a kill between send and pin leaves a copy.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
-	const results, kills = 10, 6 // results per kill
+	const results, kills = 10, 6 // how many results per kill, and how many kills
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond},
 		Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	c := newCrashes(t, botsim.WithLimits(limits))

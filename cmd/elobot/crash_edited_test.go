@@ -12,9 +12,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestKilledBetweenEdits: refused messages are edited three times each, and the bot is killed
-// during edits, before and after the commit of the edit that records a match. Every message still
-// records one match, and every edit is answered.
+// TestKilledBetweenEdits: messages with an incomplete report are edited three times each, and the
+// bot is killed during edits, before and after the commit of the edit that records a match. Every
+// message still records one match, and every edit is answered.
 func TestKilledBetweenEdits(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}

@@ -311,9 +311,9 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that crashes in the given migration, counted from 1 among those
-// that this bot runs. want is the version that the database must then have, and whether the version
-// is marked as dirty.
+// crashWhileMigrating starts a bot that crashes at a point of the given migration, counted from 1
+// among those that this bot runs. want is the version that the database must then have, and whether
+// the version is marked as dirty.
 func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want string) {
 	c.t.Helper()
 	c.at(at, migration, crashpoint.End)

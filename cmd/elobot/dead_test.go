@@ -21,7 +21,8 @@ type letters struct {
 	pool *pgxpool.Pool
 }
 
-// noLetters returns letters for a new database. Its environment has no other settings.
+// noLetters returns letters for a new database. Its environment has no other setting than the URL
+// of the database.
 func noLetters(t *testing.T) letters {
 	t.Helper()
 	url, pool := database(t)
@@ -142,7 +143,7 @@ func testDeadNotice(t *testing.T, b *botFixture) {
 	says(t, visible(answers[1]), "Match #1")
 }
 
-// checkHarmless checks that a text contains no characters that control a terminal.
+// checkHarmless checks that a text contains none of several characters that control a terminal.
 func checkHarmless(t *testing.T, text string) {
 	t.Helper()
 	if i := strings.IndexAny(text, "\x00\x1b\r\a\u009b\u202e\x7f"); i >= 0 {

@@ -14,8 +14,8 @@ import (
 	main "elobot/cmd/elobot"
 )
 
-// foreignSettings sets variables that point PostgreSQL's programs to a server other than the
-// demo's.
+// foreignSettings sets variables with which PostgreSQL's programs would fail or use a server other
+// than the demo's.
 var foreignSettings = []string{
 	"PGHOST=/nonexistent", "PGPORT=1", "PGUSER=x", "PGPASSWORD=x", "PGDATABASE=x", "PGSERVICE=x", "PGSSLMODE=verify-full",
 	"PGSSLROOTCERT=/nonexistent", "PGOPTIONS=-cdefault_transaction_read_only=on", "PGTARGETSESSIONATTRS=read-only", "PGTZ=Foo",

@@ -47,9 +47,9 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 }
 
-// testEditedCommands: if a message was refused, or was not a command, its edits are handled like
-// new messages until one of them is not refused. Edits of a message older than five minutes are
-// ignored.
+// testEditedCommands: if a message was refused or incomplete, or was not a command, its edits are
+// handled like new messages until one of them is not refused. Edits of a message older than five
+// minutes are ignored.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0

@@ -27,7 +27,7 @@ func greetings(group *botsim.Chat) int {
 }
 
 // testAddedToAGroup: each time the bot is added to a group, it sends one greeting that explains how
-// to begin, in the language of the person who added it.
+// to begin. The group's language is that of the person who added the bot.
 func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
@@ -97,8 +97,9 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAnAnonymousAdmin: commands of an anonymous admin have an admin's rights, but a press of the
-// same person does not. An anonymous admin is never a player.
+// testAnAnonymousAdmin: commands of an anonymous admin have an admin's rights. A press by the same
+// person has them only if Telegram lists the person as an admin. An anonymous admin is never a
+// player.
 func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)

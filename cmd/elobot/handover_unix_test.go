@@ -16,9 +16,9 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit makes the database record every changed row when the change commits: its table, the
-// writer's application name, and the process id of the lease holder. The process id is empty if no
-// instance holds the lease.
+// audit makes the database record every changed row of most tables when the change commits: the
+// table, the writer's application name, and the process id of the lease holder. The process id is
+// empty if no instance holds the lease.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -63,7 +63,7 @@ func TestHandOver(t *testing.T) {
 		pids[name] = strconv.Itoa(bot.cmd.Process.Pid)
 		return bot
 	}
-	// Keep some requests under way at all times.
+	// Make requests slow, so that some are under way most of the time.
 	sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 30 * time.Millisecond})
 	load := startLoad(t, sim, 4, 150*time.Millisecond)
 	awaitProgress := func() {

@@ -80,7 +80,7 @@ func TestHealthChecks(t *testing.T) {
 }
 
 // TestHealthWhileStarting: a bot that waits for Telegram or the database is healthy but not ready,
-// and names what it waits for. It stops at once, without an error, and has not printed its token.
+// and names what it waits for. It stops without an error, and has not printed its token.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

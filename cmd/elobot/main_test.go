@@ -363,7 +363,7 @@ func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	return messages
 }
 
-// eventually polls a condition until it is true, at increasing intervals.
+// eventually polls a condition until it is true, at intervals that increase to 100 ms.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	ctx := testContext(t)

@@ -17,8 +17,8 @@ import (
 )
 
 // TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both are killed 20 times while results
-// come in, as root and as an unprivileged user. Every result counts once, and the stored ratings
-// are right. It logs how long the first start took.
+// come in, as each of the users. Every result counts once, and the stored ratings are right. The
+// test logs how long the first start took.
 func TestOwnDatabaseKilled(t *testing.T) {
 	t.Parallel()
 	for name, credential := range users(t) {

@@ -92,7 +92,8 @@ func (w *refusedTown) awaitRefused() {
 	})
 }
 
-// requests returns the number of requests since the fault began, and the maximum for one group.
+// requests returns the number of requests to groups since the fault began, and the maximum for one
+// group.
 func (w *refusedTown) requests() (all, most int) {
 	in := make(map[int64]int)
 	for _, c := range w.sim.Calls()[w.before:] {

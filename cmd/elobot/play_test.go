@@ -140,8 +140,8 @@ func mention(u botsim.User) string {
 	return "@" + u.Username
 }
 
-// checkRanking asks for the ranking and compares it with the oracle's. It checks that the asker's
-// line is marked.
+// checkRanking asks for the ranking and compares it with the oracle's. It checks that a line is
+// marked if and only if the ranking has the asker's name.
 func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *oracle) {
 	t.Helper()
 	before := len(group.BotMessages())

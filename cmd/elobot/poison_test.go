@@ -62,8 +62,8 @@ func (p *poisoned) say(group int, text string) botsim.Message {
 	return m
 }
 
-// deadly raises the recorded number of attempts at the poison. It has no effect while there is no
-// record of the poison.
+// deadly raises the recorded number of attempts at the poison to at least the given number. It has
+// no effect while there is no record of the poison.
 func (p *poisoned) deadly(crashes int) {
 	p.t.Helper()
 	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1)
@@ -86,8 +86,8 @@ func (p *poisoned) unrecorded() int {
 // letters returns the number of dead letters.
 func (p *poisoned) letters() int { return count(p.t, p.pool, `SELECT count(*) FROM dead_letters`) }
 
-// check waits until everything is answered. It checks that the poison is the only dead letter, and
-// that every message is answered in order.
+// check waits until everything is answered. It checks that there is one dead letter, from an update
+// given up after mayCrash attempts, and that every message is answered in order.
 func (p *poisoned) check() {
 	p.t.Helper()
 	p.settle()
@@ -168,8 +168,8 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 }
 
 // TestPoisonousDeliveryIsGivenUp: if a webhook delivery crashes two instances again and again, they
-// give up on it after eight crashes in all. Both record their attempts from the start, because they
-// have a webhook.
+// give up on it after mayCrash recorded attempts in all. Both record their attempts from the start,
+// because they have a webhook.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))

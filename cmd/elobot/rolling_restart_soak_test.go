@@ -90,7 +90,7 @@ func TestRollingUpgrade(t *testing.T) {
 	progress()
 	stop(bots[1])
 	bots[1] = start(1, binary)
-	join(20) // half of them arrive at the newer release
+	join(20) // about half of them arrive at the newer release
 	progress()
 	setAside(joined)
 	join(5)

@@ -82,8 +82,8 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	}
 }
 
-// TestNoUserInOutput: run, verify and doctor print no part of the user or the password of
-// DATABASE_URL, even if the password is not escaped or the server refuses it.
+// TestNoUserInOutput: if the server refuses the password in DATABASE_URL, then run, verify and
+// doctor print no part of the user or the password. Neither does run if the URL is malformed.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))

@@ -80,9 +80,9 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 //	x Padel                 the topic is deleted; a later message to it was on its way
 //	Name: text              a message; "\n" is a new line
 //	Name > button           a press of the button with this label, in the last message that has it
-//	Name ^ text             a reply to the last message of another person
+//	Name ^ text             a reply to the last "Name: text" message of anybody
 //	Name ^ "words" text     a reply to the bot's last message with these words
-//	Name % text             an edit of the last message
+//	Name % text             an edit of the last "Name: text" message
 type script struct {
 	*botFixture
 	language string

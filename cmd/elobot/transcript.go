@@ -193,8 +193,7 @@ func excerpt(m botsim.Message) string {
 	return "“" + begin + "”"
 }
 
-// plain removes control characters except line feeds, so that messages and names cannot control the
-// terminal.
+// plain removes control characters except line feeds, so that the text cannot control the terminal.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {

@@ -105,8 +105,8 @@ func testRestoreButton(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAllWaysToAmend: /undo and /fix find the match by number, by its card, by the command that
-// reported it, or as the sender's last one.
+// testAllWaysToAmend: /undo and /fix find the match by number, by its card, or by the command that
+// reported it. A bare /undo finds the sender's last match.
 func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
@@ -191,7 +191,8 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoWindow: players can undo and fix a match only within the undo window, admins at any time.
+// testUndoWindow: players can undo and fix a match only within the undo window. Admins can undo it
+// later, too.
 func testUndoWindow(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	before := time.Now().Add(-2 * time.Hour)

@@ -222,7 +222,7 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 }
 
 // testVerifyShowsTheFirst: only the first differences of a group are shown, because a single wrong
-// match makes all later ones differ.
+// match can make many later ones differ.
 func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history

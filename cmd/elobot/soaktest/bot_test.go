@@ -28,7 +28,7 @@ import (
 type bots struct {
 	*campaign
 	binary  string
-	door    *httptest.Server // the address of the webhook
+	door    *httptest.Server // serves at the webhook's address
 	turn    atomic.Uint64    // counts deliveries, so that the instances take turns
 	lives   atomic.Int64
 	all     []*instance
@@ -82,7 +82,7 @@ func startBots(c *campaign, binary string) *bots {
 				b.t.Error(err)
 			}
 		})
-		// Instances that start at the same time may all set the webhook.
+		// Wait, because instances that start at the same time may all set the webhook.
 		for !strings.Contains(i.now.Load().output(), "msg=ready") && c.t.Context().Err() == nil {
 			wait(c.t.Context(), 50*time.Millisecond)
 		}
@@ -189,7 +189,7 @@ func lastLines(output string, n int) string {
 // any returns a random process.
 func (b *bots) any(random *rand.Rand) *life { return oneOf(random, b.all...).now.Load() }
 
-// leader returns the process that sends, or a random one if there is none.
+// leader returns the process that sends, or a random one if that is unknown.
 func (b *bots) leader(ctx context.Context, random *rand.Rand) *life {
 	pid := b.database.leader(ctx)
 	for _, i := range b.all {

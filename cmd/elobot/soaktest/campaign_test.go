@@ -25,7 +25,8 @@ var (
 )
 
 const (
-	// drainLimit is how long the bot may need to finish everything after the last fault.
+	// drainLimit is how long the bot may need to finish everything after the last fault, unless it
+	// has scheduled an answer for later.
 	drainLimit = 3 * time.Minute
 	// groupPause is the average wait per answer under a group's limit. It counts for each waiting
 	// answer, because all of them may be in one group.
@@ -49,8 +50,8 @@ type deck struct {
 	settings []string // further settings of the bots
 }
 
-// TestCampaign: results are reported and undone in thirty chats while faults strike at random, and
-// the bot keeps every guarantee that package judge lists.
+// TestCampaign: results are reported, and some undone, in thirty chats while faults strike at
+// random, and the bot keeps every guarantee that package judge lists.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "elobot")
@@ -59,7 +60,7 @@ func TestCampaign(t *testing.T) {
 		t.Fatalf("build the bot: %v\n%s", err, out)
 	}
 	const slow, fast = 350 * time.Millisecond, 100 * time.Millisecond
-	// Another bot takes over soon after a kill, so that the next kill finds one that sends.
+	// A bot takes over soon after a kill, so that the next kill finds one that sends.
 	takeOver := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"}
 	for _, d := range []deck{
 		{"all", (*campaign).allFaults, 20 * time.Minute, slow, 1, 0.5, false, nil},

@@ -114,7 +114,7 @@ func (d *database) setTriggers(t *testing.T) {
 }
 
 // failStatements makes a share of the statements that write to a relation fail with a code for some
-// time. The relation * stands for all tables.
+// time. The relation * stands for all tables with the trigger.
 func (d *database) failStatements(
 	ctx context.Context, relation, code string, share float64, lasting time.Duration,
 ) error {
@@ -173,8 +173,8 @@ func (d *database) promote(ctx context.Context) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// signal is a script that sends the signal $1 to the server with the process id $2 and to its
-// sessions. The server comes first, so that it starts no sessions meanwhile.
+// signal is a script that sends the signal $1 to the server with the process id $2 and to its child
+// processes. The server comes first, so that it starts no processes meanwhile.
 const signal = `kill -"$1" "$2"; pkill -"$1" -P "$2"`
 
 // freeze suspends all processes of the server until the returned function is called.

@@ -48,7 +48,7 @@ func (b *bots) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // forward forwards a delivery to the bot. It returns the status of the answer, or 502 if there is
-// none.
+// none or the process has ended.
 func (p *life) forward(r *http.Request, body []byte) (status int) {
 	var update struct {
 		Message struct {

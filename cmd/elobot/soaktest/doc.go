@@ -18,8 +18,8 @@
 //	go test -tags soak ./cmd/elobot/soaktest -run TestCampaign/kills -v \
 //	  -soak.duration=90s -soak.seed=7
 //
-// A seed repeats the order and the durations of the faults, but not the exact points of the bot's
-// work at which they strike.
+// A seed repeats the random choices of a campaign, but not its timing. The faults strike at other
+// points of the bot's work, and some of the choices depend on the timing.
 //
 // A campaign needs the PostgreSQL programs on this machine, because it stops and suspends their
 // processes.

@@ -178,8 +178,8 @@ func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error 
 	return resume()
 }
 
-// crashDatabase crashes PostgreSQL and starts it again. If there is no other fault, it checks that
-// meanwhile a bot logs little and deliveries are refused with 503.
+// crashDatabase crashes PostgreSQL and starts it again. If the campaign is calm, it checks that
+// meanwhile a bot logs few warnings and errors, and that deliveries fail only with 503.
 func (c *campaign) crashDatabase(ctx context.Context, random *rand.Rand) error {
 	away := between(random, shortestFreeze, longestOutage)
 	c.say("PostgreSQL crashes, and is away for %.1f s", away.Seconds())

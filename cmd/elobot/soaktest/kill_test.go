@@ -19,7 +19,7 @@ const momentLimit = 3 * time.Second
 type hooks struct {
 	received   func() // updates were delivered
 	confirming func() // the process is about to confirm updates
-	sent       func() // a request has taken effect, but its response has not arrived
+	sent       func() // Telegram handled a message or an edit, and has not responded yet
 }
 
 // kills returns kills of a bot at any time, and at the moments at which most can get lost or arrive

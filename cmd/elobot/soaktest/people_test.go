@@ -18,7 +18,7 @@ import (
 const (
 	chats  = 30 // groups in which results are reported
 	humans = 60 // users in all groups together
-	// One in undoChats chats has undos: undoPercent percent of its commands.
+	// One in undoChats chats has undos: up to about undoPercent percent of its commands.
 	undoChats, undoPercent = 3, 6
 )
 
@@ -65,10 +65,9 @@ func (p *people) joinAll() {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
 	defer cancel()
-	for i, g := range p.groups {
+	for _, g := range p.groups {
 		for _, u := range g.members {
-			// Spread over time, because of the limit on questions per minute.
-			g.Post(botsim.Post{From: u, Text: "/join", Date: time.Now().Add(-time.Duration(i) * time.Minute / 10)})
+			g.Say(u, "/join")
 		}
 	}
 	if err := p.sim.WaitConfirmed(ctx); err != nil {

@@ -47,8 +47,8 @@ func (d *database) leader(ctx context.Context) (pid int) {
 	return pid
 }
 
-// unsent returns the number of unsent answers, and the latest time at which the bot has scheduled
-// one.
+// unsent returns the number of unfinished notices, and the latest time for which the bot has
+// scheduled one of them.
 func (d *database) unsent(ctx context.Context) (left int, until time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -57,7 +57,7 @@ func (d *database) unsent(ctx context.Context) (left int, until time.Time, err e
 	return left, until, err
 }
 
-// describeUnsent describes up to ten unsent answers.
+// describeUnsent describes up to ten unfinished notices.
 func (d *database) describeUnsent(ctx context.Context) string {
 	all, err := collect[string](ctx, d, pgx.RowTo[string], `
 		SELECT format('%s %s %s in state %s after %s attempts, not before %s: %s',

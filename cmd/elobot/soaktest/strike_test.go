@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	// pairPercent is the percentage of faults that strike together with another one, among those
-	// that need not be alone.
+	// pairPercent is how likely it is, in percent, that a fault that need not be alone strikes
+	// together with one of another part, if the deck has such a fault.
 	pairPercent = 30
-	// recoveryPercent is the percentage of faults after which the next one waits until the bot has
-	// recovered. After faults that must be alone and read-only phases, the next one always waits.
+	// recoveryPercent is how likely it is, in percent, that the next fault waits until the bot has
+	// recovered. It always waits after a read-only phase, and before and after a fault that must be
+	// alone.
 	recoveryPercent = 60
 	// recoveryLimit is how long it may take after a fault until the bot handles a new command and
 	// sends a message.
@@ -141,8 +142,8 @@ func (c *campaign) noteRecovery() {
 }
 
 // recover waits until the bot handles a command sent from now on, and sends a message after that.
-// It reports whether both happened. If they take too long, it kills the bots, so that the campaign
-// continues.
+// It reports whether both happened. If they take too long, it records a violation and kills the
+// bots, so that the campaign continues.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	handled, sent := false, int64(0)
