@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// question is a command that asks the bot something. If it is about a person, %s in text stands for
-// the person's username.
+// question is a command that asks the bot something. %s in text stands for the username of the
+// person whom measureViews asks about.
 type question struct{ name, text string }
 
 var (

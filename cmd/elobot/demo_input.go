@@ -48,8 +48,8 @@ var (
 	digits   = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// parseInput parses a line of the conversation, such as "bob: /match @alice 3:2". "as" without a
-// valid name and "reply" without a text become verbHelp.
+// parseInput parses a line of the conversation, such as "bob: /match @alice 3:2". An "as" without a
+// valid name and a "reply" without a text become verbHelp.
 func parseInput(line string) input {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {

@@ -47,8 +47,8 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 	}
 }
 
-// TestDoctor: the doctor finds nothing wrong with a healthy bot, and finds everything that the test
-// breaks. Faults that do not hide each other are caused together.
+// TestDoctor: the doctor finds nothing wrong with a healthy bot, and reports everything that the
+// test breaks. Faults that do not hide each other are caused together.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}

@@ -109,8 +109,8 @@ func (t *trial) readOne(message Message, text string) {
 	t.delivered(message, delivery{command: c, refused: s.kind == refused, text: text})
 }
 
-// readSeveral reads a message that answers several commands. A line with a refusal does not name
-// its command. Which commands were refused follows from the stored notices.
+// readSeveral reads a message that is not a reply and may answer several commands. A line with a
+// refusal does not name its command. Which commands were refused follows from the stored notices.
 func (t *trial) readSeveral(message Message, text string) {
 	var lines []delivery
 	var named []*Command

@@ -109,7 +109,7 @@ func (c *Command) String() string {
 type Message struct {
 	Chat    int64
 	ID      int
-	ReplyTo int // the id of the message that it answers, or 0 if it answers several
+	ReplyTo int // the id of the message that it replies to, or 0 if it is not a reply
 	Text    string
 	At      time.Time
 }
@@ -127,9 +127,9 @@ type Notice struct {
 	ID             int64  // ascending in the order in which the notices of the chat were stored
 	Key            string // of the command that it answers
 	Kind, State    string
-	Message        int       // the id of the message in which it was sent, or 0 if there is none or it is unknown
+	Message        int       // the id of the message in which it was sent, or 0 if unsent or unknown
 	PossibleCopies int       // as counted by the bot
-	At, FinishedAt time.Time // when stored and finished; FinishedAt is the end of the campaign if unfinished
+	At, FinishedAt time.Time // if unfinished, FinishedAt is the end of the campaign
 }
 
 // Handling is a command that the bot has handled.

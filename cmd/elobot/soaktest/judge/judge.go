@@ -314,7 +314,8 @@ func (t *trial) judgeOrderOfMatches() {
 }
 
 // judgeOrderOfAnswers checks that the first copies of the answers in a chat arrive in the order in
-// which they were stored, and that none arrives after a later command was confirmed.
+// which they were stored, and that none arrives after a later command was confirmed, except in a
+// list of unrecorded results.
 func (t *trial) judgeOrderOfAnswers() {
 	for _, chat := range t.chats() {
 		var last int64
