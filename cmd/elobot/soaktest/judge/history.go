@@ -127,7 +127,7 @@ type Notice struct {
 	ID             int64  // ascending in the order in which the notices of the chat were stored
 	Key            string // of the command that it answers
 	Kind, State    string
-	Message        int       // the id of the message in which it was sent, or 0 if unsent or unknown
+	Message        int       // id of the message in which it was sent, or 0 if unsent or unknown
 	PossibleCopies int       // as counted by the bot
 	At, FinishedAt time.Time // if unfinished, FinishedAt is the end of the campaign
 }
