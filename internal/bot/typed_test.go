@@ -369,11 +369,6 @@ func (w *typing) enter(s setting) *hall {
 	for _, text := range s.first {
 		h.say(text, nil)
 	}
-	h.exec(`UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2`,
-		w.language.Tag(), h.chat)
-	row := w.pool.QueryRow(w.t.Context(),
-		`SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
-	must(w.t, row.Scan(&h.id))
 	// One match makes players of the first eight people, because a match for each would take most
 	// of the test's time.
 	lines := "/match %0 %1 %2 %3 vs %4 %5 %6 %7 3:1"
