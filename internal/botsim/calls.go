@@ -41,8 +41,8 @@ func (r *callRecord) add(c *Call) {
 }
 
 // appendBounded appends v and drops old entries, but keeps at least the last limit entries. It
-// drops entries in batches of half the limit, so that an append takes amortized constant time. A
-// limit of 0 keeps everything.
+// drops entries in batches of about half the limit, so that an append takes amortized constant
+// time. A limit of 0 keeps everything.
 func appendBounded[T any](record []T, v T, limit int) []T {
 	record = append(record, v)
 	if limit > 0 && len(record) > limit+limit/2 {

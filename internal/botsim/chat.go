@@ -45,7 +45,7 @@ type Chat struct {
 	title       string
 	order       []int64          // past and present members, in the order in which they first joined
 	status      map[int64]string // of all present and former members, including the bot
-	started     bool             // in a private chat: the user has written to the bot
+	started     bool             // in a private chat: the user has started the bot
 	migratedTo  int64
 	lastID      int
 	messages    []*message
@@ -215,8 +215,8 @@ func (c *Chat) collect(want func(*message) bool) []Message {
 	return all
 }
 
-// WaitBot waits until the bot has sent n messages to this chat since the chat was made, and returns
-// them all. With an error it returns the messages sent so far.
+// WaitBot waits until the bot has sent at least n messages to this chat, and returns all that it
+// has sent. With an error it returns the messages sent so far.
 func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	err := c.s.wait(ctx, &c.botSent, func() bool { return c.botMessages >= n })
 	sent := c.BotMessages()
@@ -316,7 +316,7 @@ func (s *Server) writableChat(p parameters.Values) (*Chat, error) {
 	return c, nil
 }
 
-// access returns an error if the bot no longer has access to the chat.
+// access returns an error if the bot has no access to the chat.
 func (c *Chat) access() error {
 	if c.migratedTo != 0 {
 		return &apiError{

@@ -2,15 +2,16 @@
 // creates users, groups, topics and messages; the bot under test talks to the server as it would to
 // api.telegram.org.
 //
-// The server holds all the state that Telegram would hold: chats and their members, messages and
-// their ids, the queue of updates and which of them are confirmed. It accepts and refuses requests
-// by Telegram's rules, injects the faults that a test requests, and records every call.
+// The server holds the state that Telegram would hold: chats and their members, messages and their
+// ids, the queue of updates and which of them are confirmed. It accepts and refuses requests by
+// Telegram's rules, injects the faults that a test requests, and records the calls.
 //
 // It must not share code or models with a bot or with a Bot API library, because it is the
-// reference to test them against. Where Telegram is strict, so is the server, with Telegram's own
-// wording. It checks the parameters of each request against a table, parameters/parameters.json,
-// and also refuses parameters that do not exist or are not simulated. [Server.Complaints] lists
-// such requests, and the mistakes that Telegram would accept but a careful bot would not make.
+// reference to test them against. Where Telegram is strict, so is the server, usually with
+// Telegram's own wording. It checks the parameters of each request against a table,
+// parameters/parameters.json, and also refuses parameters that do not exist or are not simulated.
+// [Server.Complaints] lists such requests, and the mistakes that Telegram would accept but a
+// careful bot would not make.
 //
 // It simulates:
 //   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a

@@ -23,7 +23,7 @@ const (
 	ServerError
 	// CutBefore closes the connection without a response. The call has no effect.
 	CutBefore
-	// CutAfter closes the connection without a response after the call took effect.
+	// CutAfter closes the connection without a response after the call took effect or was refused.
 	CutAfter
 	// Reject refuses the call with Fault.Status (by default 400), Fault.Description and
 	// Fault.Parameters. The call has no effect.
@@ -31,7 +31,7 @@ const (
 	// SlowAnswer waits Fault.Delay between the effect and the response.
 	SlowAnswer
 	// WrongAnswer responds with Fault.Status (by default 200) and Fault.Body after the call took
-	// effect.
+	// effect or was refused.
 	WrongAnswer
 )
 

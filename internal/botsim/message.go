@@ -14,7 +14,7 @@ const serviceTopicCreated = "forum_topic_created"
 type message struct {
 	Message
 	chat       *Chat
-	noFrom     bool // the message has no author, only a sender chat
+	noFrom     bool // the message has no author, as a channel's post
 	senderChat *SenderChat
 	tooOld     bool           // too old to be edited by the bot
 	ephemeral  int            // id if only its author and the bot see it, else 0

@@ -127,7 +127,7 @@ func newPhoto(content []byte) (*Photo, error) {
 	return &Photo{Width: width, Height: height, Content: content}, nil
 }
 
-// wire encodes a photo in two sizes, the largest last as in Telegram.
+// wire encodes a photo in two sizes, the larger last as in Telegram.
 func (p *Photo) wire() []wirePhoto {
 	small := wirePhoto{p.FileID + "s", "u" + p.FileID + "s",
 		max(1, p.Width/4), max(1, p.Height/4), max(1, len(p.Content)/8)}

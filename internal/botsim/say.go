@@ -2,8 +2,9 @@ package botsim
 
 import "time"
 
-// Say adds a user's message and sends its update. It marks commands, mentions, links and the like
-// as Telegram does; "[Bob 2](tg://user?id=1002)" becomes a mention of a user without a username.
+// Say adds a user's message and, if the bot is in the chat, sends its update. It marks commands,
+// mentions, links and the like as Telegram does; "[Bob 2](tg://user?id=1002)" becomes a mention of
+// a user without a username.
 func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }
@@ -21,8 +22,8 @@ func (c *Chat) SayAnonymously(text string) Message {
 	})
 }
 
-// Post adds a message with all fields under the caller's control, and sends its update if the bot
-// is in the chat.
+// Post adds a message with the fields of p, and sends its update if the bot is in the chat and is
+// not the author.
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -82,8 +83,8 @@ func (c *Chat) DeleteTopic(id int) {
 	}
 }
 
-// Edit changes the text of a user's message. As in Telegram, the bot gets an update even if the
-// text stays the same.
+// Edit changes the text of a user's message. As in Telegram, a bot in the chat gets an update even
+// if the text stays the same.
 func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
 
 // EditAt is like Edit, with the given edit_date; zero means now. The message keeps its date. If the

@@ -107,7 +107,7 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 	return m.wire()
 }
 
-// sameContent reports whether an edit from a to b would change nothing.
+// sameContent reports whether an edit from a to b would leave the content and the buttons the same.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User
@@ -218,8 +218,7 @@ func (s *Server) parseMarkup(method string, p parameters.Values, entities string
 	return nil, badRequest("unsupported parse_mode")
 }
 
-// readThread reads the topic, which must exist. Without message_thread_id, the message goes to
-// General.
+// readThread reads the topic, which must exist. Without message_thread_id, it reads none.
 func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	id := int(p.Integer("message_thread_id"))
 	if _, exists := c.topics[id]; !exists && id != 0 {

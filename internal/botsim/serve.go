@@ -97,7 +97,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // route returns the method that the path of a request names, and the Call to record. It returns an
-// error for a wrong token or an unknown method.
+// error for a wrong path, a wrong token or an unknown method.
 func (s *Server) route(r *http.Request) (method, *Call, error) {
 	call := &Call{}
 	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}

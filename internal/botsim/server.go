@@ -245,7 +245,7 @@ func defaultOptions() options {
 }
 
 // WithAddress sets the address to listen on. The default is a free port of the loopback interface.
-// The server authenticates no one, so the address must not be reachable from other machines.
+// Only the token protects the server, so the address must not be reachable from other machines.
 func WithAddress(address string) Option { return func(o *options) { o.address = address } }
 
 // WithToken sets the bot's token. The number before the colon is the bot's user id.

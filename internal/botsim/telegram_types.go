@@ -26,7 +26,7 @@ type Message struct {
 	ParseMode string
 	Photo     *Photo   // nil for none; otherwise the text is its caption
 	Rich      bool     // HTML holds a rich message, and Text what is visible of it
-	Entities  []Entity // marked and detected entities, in order
+	Entities  []Entity // marked and detected entities
 	ReplyTo   int      // id of the message replied to, 0 for none
 	ThreadID  int      // forum topic; 0 for General and for chats without topics
 	Silent    bool     // sent with disable_notification
@@ -91,11 +91,11 @@ type SenderChat struct {
 	Username string `json:"username,omitempty"`
 }
 
-// Post is a message with all fields under the caller's control.
+// Post is a message whose fields the caller chooses.
 type Post struct {
 	From       User
 	Text       string
-	Entities   []Entity // nil: detected in the text as Telegram does
+	Entities   []Entity // nil: marked in the text as by Say
 	ReplyTo    int      // id of a message in the same chat
 	ThreadID   int
 	SenderChat *SenderChat

@@ -129,7 +129,7 @@ func isAccusative(name, nominative string) bool {
 	return strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")
 }
 
-// accusativeOfA matches the accusative of names that end with "а" or "я", but not the instrumental,
+// accusativeOfA matches the accusative of most names that end with "а" or "я", but no instrumental,
 // such as "Димою".
 var accusativeOfA = regexp.MustCompile(`[^оеє][ую]$`)
 

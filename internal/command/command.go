@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// The commands whose arguments have a grammar of their own.
+// The names of the commands that this package knows.
 const (
 	NameMatch   = "match"
 	NameWon     = "won"
@@ -23,28 +23,28 @@ const (
 	NameSeason  = "season"
 )
 
-// Command is a message that begins with a command for this bot.
+// Command is a command with its arguments, as Parse finds it in a message or Text makes it.
 type Command struct {
-	Name    string // as typed, normalized by Name; never empty
-	Written string // the English name or alias; stays when Name becomes the command's main name
+	Name    string // at first as typed, normalized by the function Name
+	Written string // like Name, but an alias stays when Name becomes the command's main name
 	Args    string // the trimmed text after the command, with a placeholder for each mention
 	// the first words of the arguments, if WithoutWords has cut them because they name a ladder
 	Ladder    string
-	Beyond    bool     // the name has letters beyond a to z, so it need not be a command
-	Addressed bool     // the command names this bot, so it is not meant for another one
+	Beyond    bool     // the name has characters that Telegram does not mark, so it need not be a command
+	Addressed bool     // the message names this bot or answers it, so it is not meant for another one
 	Mentions  []Person // in the order of their placeholders; nil if there are none
 
 	// The caller sets the rest, which is not in the text; Parse leaves it empty.
 	MayNameLadder bool   // the first words of the arguments may name the ladder
 	Sender        Person // the author of the message, zero for an anonymous admin
-	// the author of the replied-to message, nil for none; IsBot must be set for a bot
+	// the person whose message this one replies to, nil for none; IsBot must be set for a bot
 	Reply  *Person
 	Picked []ladder.PlayerID // the choices made for the first unclear names in a question
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the
 // @. ok is false if the message does not begin with a command, or if the command is for another
-// bot. Entities that do not fit the text are ignored.
+// bot. The entities need not fit the text.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head := commandHead(text, entities)
 	if head == nil || head[2] != "" && !strings.EqualFold(head[2], botUsername) {
@@ -90,8 +90,8 @@ func (c Command) AboutSeason() Command {
 // SaysWhoWon reports whether the command's name states the outcome, as /won and /draw do.
 func (c Command) SaysWhoWon() bool { return commandOutcomes[c.Written] != unknown }
 
-// FirstWord returns the first word of the arguments, or the label of the first person if the
-// arguments are only mentions.
+// FirstWord returns the first word of the arguments or, if they have none, the label of the first
+// person mentioned.
 func (c Command) FirstWord() string {
 	word, _ := cutWord(c.Args)
 	if word == "" && len(c.Mentions) > 0 {
@@ -100,8 +100,8 @@ func (c Command) FirstWord() string {
 	return word
 }
 
-// Text returns a command called name with text as its arguments. It is used for answers to
-// questions, which contain no command. botUsername is as for Parse.
+// Text returns a command called name with text as its arguments. It is used for replies to the bot
+// that contain no command. botUsername is as for Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
 	c.Args, c.Mentions = cutMentions(text, 0, entities, botUsername)
@@ -111,7 +111,8 @@ func Text(name, text string, entities []Entity, botUsername string) Command {
 // WantsHelp reports whether the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool { return strings.EqualFold(c.Args, "help") }
 
-// commandPattern matches a command at the beginning of a text, with its name and the name of a bot.
+// commandPattern matches a command at the beginning of a text. Its submatches are the name and the
+// bot's username, which may be missing.
 var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
 // commandHead returns the submatches of commandPattern for the command that text begins with, or
@@ -161,7 +162,7 @@ type Person struct {
 	IsBot  bool            `json:"-"`
 	// the former usernames of a Player in the group, in lower case, separated by spaces
 	Former string `json:"-"`
-	// the Player has left the group, so a name means this person only if no one else has it
+	// the Player has left the group, so a name means this person only if no present player has it
 	Left bool `json:"-"`
 	// Earlier is set if the data comes from an earlier message, so that this one adds nothing.
 	Earlier bool `json:"-"`

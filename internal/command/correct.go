@@ -13,8 +13,8 @@ import (
 
 // Correct suggests a well-formed command for a malformed report, ready to be sent. c and names are
 // the arguments of ParseMatch, and err is its error. ok is false if the mistake needs more than
-// dropping a filler or a minus sign or adding a "vs", if the meaning stays unclear, or if the
-// suggestion is too long or cannot name a player.
+// dropping a filler or a minus sign or adding a "vs", if the corrected report is in doubt or has
+// several matches, or if the suggestion is too long or cannot name a player.
 func Correct(c Command, names *Names, err error) (text string, ok bool) {
 	t := c.text()
 	return correct(t.written, err, func(written string) (string, error) {
@@ -28,8 +28,9 @@ func Correct(c Command, names *Names, err error) (text string, ok bool) {
 }
 
 // CorrectAmendment suggests a well-formed /undo, /restore or /fix for a malformed one, ready to be
-// sent. It includes the match number, because the command need not be sent as a reply; without a
-// number, ok is false. err is the error of the parser.
+// sent. It includes the match number, so it need not be sent as a reply. ok is false if c mentions
+// someone or has no number, if the mistake needs more than dropping a filler or a minus sign, or if
+// the suggestion is too long. err is the error of the parser.
 func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	if len(c.Mentions) > 0 {
 		return "", false
@@ -50,7 +51,7 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 }
 
 // correct corrects the slip that err reports in a text, and returns the command that read makes of
-// the corrected text. read returns an empty string if the meaning is not clear.
+// the corrected text. read returns an empty string if there is nothing to suggest.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
 	const most = 256 // characters, Telegram's limit for the text of a copy button
 	written, ok = withoutSlip(written, err)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// When is the day on which a match was played. It is zero for today or an unspecified day.
+// When is the day on which a match was played. It is zero for "today" or an unspecified day.
 type When struct {
-	Past bool `json:"past,omitempty"` // the report says "yesterday"
+	Past bool `json:"past,omitempty"` // the report says "yesterday" or "last night"
 	Day  *Day `json:"day,omitempty"`  // the day that the report gives in another way, or nil
 }
 

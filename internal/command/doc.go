@@ -74,11 +74,11 @@
 // exceeds their count, and each of them has a number that does. It is dropped if it equals the sets
 // that were won; otherwise there is a reading without it and one with it.
 //
-// The first number of each score belongs to the first side. Without a versus there is one person on
-// each side: with one mention, the sender is the first side; with none, the author of the
-// replied-to message is the second. With a versus there are 1 to 10 people on each side; before a
-// single person the sender may be left out. No person plays twice. In these examples sam replies to
-// a message of rita:
+// The first number of each score belongs to the first side. If nothing separates the sides, there
+// is one person on each: with one person named, the sender is the first side; with none, the author
+// of the replied-to message is the second. Otherwise there are 1 to 10 people on each side; before
+// a single person the sender may be left out. No person plays twice. In these examples sam replies
+// to a message of rita:
 //
 //	/match @alice @bob 3 1                alice 3:1 bob
 //	/match @bob 3-1                       sam 3:1 bob
@@ -138,7 +138,8 @@
 // # Lineups
 //
 // /odds names two sides as /match does, without a score, and /teams names 4 to 20 people. Words
-// without an effect are the same as in /match; all others are errors.
+// without an effect are the same as in /match. A score, an outcome and an unknown word are errors,
+// and so is a versus in /teams.
 //
 //	/odds me & @alice vs @bob @carl       sam alice – bob carl
 //	/teams @alice, @bob, @carl and me     alice bob carl sam

@@ -20,7 +20,7 @@ const (
 	DoubtResults Doubt = "results" // it may be one match or several
 	DoubtTotal   Doubt = "total"   // a score may be the total of the others
 	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
-	DoubtCounts  Doubt = "counts"  // one of two scores is the one after extra time
+	DoubtCounts  Doubt = "counts"  // either of the last two scores may count, because of extra time
 	// the words and the score may contradict each other about the winner, or a match ended early
 	// and no word states its outcome
 	DoubtWinner Doubt = "winner"
@@ -90,8 +90,8 @@ func (r *Report) or(other Report) bool {
 }
 
 // likely returns the readings of a match, given the outcome that its words claim. If the claim and
-// the score leave open who won, both orders of the score are readings. If one of several scores may
-// be the total, there are readings with and without it.
+// a score that is no draw leave open who won, both orders of the score are readings. If one of
+// several scores may be the total, there are readings with and without it.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
 	if m.Self {
@@ -188,11 +188,12 @@ func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score,
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
-// possible returns the ways to read several scores, and the doubt about them, if any. A first or
-// last score that may be the total of the others is dropped. If it does not equal the sets that
-// were won, it may also be a set, so both ways are possible. Half-time and tie-break scores in
-// brackets are dropped as well. A "1/2" that may be a drawn game makes two ways, and so do the last
-// two scores of a match with extra time.
+// possible returns the ways to read the scores, and the doubt about them, if any. A first or last
+// score that may be the total of the others is dropped. If it does not equal the sets that were
+// won, it may also be a set, so both ways are possible. There are also ways with and without a
+// score in brackets that may be a half-time or tie-break score, and with and without the only set
+// after a total. A "1/2" that may be a drawn game makes two ways, and so do the last two scores of
+// a match with extra time.
 func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1

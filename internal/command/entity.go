@@ -11,7 +11,7 @@ import (
 // EntityKind is Telegram's type of an entity.
 type EntityKind string
 
-// The kinds that matter to commands. All others are ignored.
+// The kinds that mark commands and people.
 const (
 	KindBotCommand  EntityKind = "bot_command"
 	KindMention     EntityKind = "mention"
@@ -27,8 +27,8 @@ type Entity struct {
 }
 
 // cutMentions returns the trimmed text after the first headLength bytes, with a placeholder for
-// each mention and with ASCII digits, and the mentioned people. If two mentions overlap, the one
-// that begins first counts.
+// each mention, and the mentioned people. It converts the digits by withASCIIDigits. If two
+// mentions overlap, the one that begins first counts.
 func cutMentions(text string, headLength int, entities []Entity, botUsername string) (args string, people []Person) {
 	isOther := func(e Entity) bool {
 		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < 0 || e.Length <= 0
@@ -60,8 +60,8 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 	return strings.TrimFunc(left.String(), isSpace), people
 }
 
-// person returns the mentioned person. piece is the text that the entity marks. ok is false if the
-// entity is not a valid mention.
+// person returns the mentioned person. piece is the text that the entity marks. It returns false if
+// the entity is not a valid mention.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
 	const longest = 32 // the longest username that Telegram allows
 	var p Person

@@ -12,9 +12,9 @@ import (
 // apostrophes, width and style: José is jose, Straße is strasse, İbrahim is ibrahim and Алёна is
 // алена.
 //
-// A mark that turns a letter into another one stays. Decomposition turns й into и with a breve, but
-// й is a letter of its own, while ё is commonly written as е: Май and Маи are two people. The same
-// goes for ї and ў. Outside Latin, Greek and Cyrillic, marks may be vowels, so they stay as well.
+// The marks of й, ї and ў stay, because Май and Маи are two people. The mark of ё does not, because
+// ё is commonly written as е. Outside Latin, Greek and Cyrillic, marks may be vowels, so they stay
+// as well.
 func fold(word string) string {
 	if isWord(word) {
 		return strings.ToLower(word)
@@ -38,8 +38,8 @@ var plainLetters = strings.NewReplacer(
 	"'", "", "’", "", "ʼ", "", "`", "",
 )
 
-// isAccent reports whether r is a mark of the Latin, Greek or Cyrillic script, or the variation
-// selector of an emoji.
+// isAccent reports whether r is one of the combining marks that Latin, Greek and Cyrillic letters
+// have, or the variation selector of an emoji.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
 
 // atom is the smallest part of a name: a run of letters, digits, marks and "_", with single
@@ -59,8 +59,8 @@ func atoms(s string) []atom {
 	return all
 }
 
-// foldName returns the folded atoms of a name. Two names count as equal if it returns the same for
-// both.
+// foldName returns the folded atoms of a name, separated by spaces. Two names count as equal if it
+// returns the same for both.
 func foldName(name string) string {
 	var b strings.Builder
 	for i, a := range atoms(name) {

@@ -8,9 +8,9 @@ import (
 )
 
 // CanNameLadder reports whether the first words of a command's arguments can name a ladder, because
-// they have no other meaning there. They must have a letter and no sign that mentions, commands or
-// scores use. No word may have a meaning, such as an outcome, a day, or an option like "all",
-// unless the word is a filler.
+// they have no other meaning there. They must have a letter, and none of certain signs, such as "@"
+// and ":". No word may have a meaning, such as "won", "today", or an option like "all", unless the
+// word is a filler.
 func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false
@@ -24,8 +24,8 @@ func CanNameLadder(name string) bool {
 // viewWords are words that commands other than reports read as options, as in /ranking all.
 var viewWords = wordSet(`new use none rename archive last all month season on off help`)
 
-// IsFiller reports whether no word of a text has an effect in a report. This includes names of
-// games.
+// IsFiller reports whether all words of a text are fillers. Greetings and names of games count as
+// fillers.
 func IsFiller(text string) bool {
 	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return !meaningOf(word).isFiller() })
 }
@@ -67,11 +67,12 @@ func firstWords(line string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// repeatedCommand matches a command repeated at the beginning of a line.
+// repeatedCommand matches a command at the beginning of a line, which most likely repeats the first
+// one.
 var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
 
 // laterLines returns the index in the arguments at which each line after the first begins, or, if
-// the line repeats the command, the index after that command.
+// the line begins with a command, the index after that command.
 func (c Command) laterLines() (starts []int) {
 	for i, r := range c.Args {
 		if r == '\n' {

@@ -21,7 +21,7 @@ type Match struct {
 	Key    string         `json:"key,omitempty"`
 	A      []Person       `json:"a"` // its number comes first in each score
 	B      []Person       `json:"b"`
-	Self   bool           `json:"-"`      // A is the sender alone, and not mentioned
+	Self   bool           `json:"-"`      // A is the sender alone, whom the text does not name
 	Scores []ladder.Score `json:"scores"` // the only score, or the sets in the order played
 	// the games of a match that ended early, as typed; they do not count
 	Games string `json:"games,omitempty"`
@@ -71,11 +71,12 @@ func ParseMatch(c Command, names *Names) (Report, error) {
 // gaveUp matches two-word phrases for an early end. Neither word means that without the other.
 var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b`)
 
-// listNumber matches the number of a line in a list, and the next character: "1. @bob 3:1".
+// listNumber matches the number of a line in a list, and the first character of its text: "1. @bob
+// 3:1".
 var listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]{1,2}[.)][ \t]+([^0-9\s])`)
 
-// withScoresApart splits off numbers typed directly after a player's username: in "@carol3:1",
-// Telegram marks "@carol3" as a mention.
+// withScoresApart splits off the first number of a score typed directly after a player's username:
+// in "@carol3:1", Telegram marks "@carol3" as a mention.
 func (t text) withScoresApart(names *Names) text {
 	parts, people := strings.Split(t.written, placeholder), slices.Clone(t.people)
 	for i, p := range people {
@@ -125,8 +126,8 @@ func ParseScores(c Command) ([]ladder.Score, error) {
 }
 
 // ParseMatchOf is ParseMatch with the members of a group. If the arguments are unlikely to have
-// plain names, it first tries without them, so that a word such as "gg" is a name only if the
-// report cannot be read otherwise.
+// plain names, it first tries without plain names, so that a word such as "gg" becomes a name only
+// if that attempt fails or leaves an unreadable line.
 func ParseMatchOf(c Command, everybody []Person) (Report, error) {
 	if !c.LikelyNamesPlayers() {
 		if report, err := ParseMatch(c, nil); err == nil && report.Doubt != DoubtLine {

@@ -24,7 +24,7 @@ type Names struct {
 }
 
 // NewNames indexes people by their names, first names, usernames and former usernames. It leaves
-// out bots, and people without an id and a username.
+// out bots, and people with neither an id nor a username.
 func NewNames(people []Person) *Names {
 	people = slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.isKnown() || p.IsBot })
 	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
@@ -72,7 +72,7 @@ func IsNameOf(word, name string) bool {
 	return folded != "" && (folded == name || folded == firstName(name))
 }
 
-// named returns at most MaxReadings people who have a folded name, in any grammatical case. It
+// named returns at most MaxReadings people who have the folded name, in any grammatical case. It
 // returns people who have left only if it finds no others.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]

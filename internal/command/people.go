@@ -20,8 +20,8 @@ func (e *NameError) Error() string { return "it is not clear whom a name means" 
 
 // ParsePeople returns the people a question is about, in order: mentioned people, players meant by
 // name, and the sender for a word such as "me". If the question names no one, it returns the author
-// of the replied-to message, if any. It ignores all other words. names may be nil, as for
-// ParseMatch. Every error is a *NameError.
+// of the replied-to message, if any. It ignores numbers and words with a meaning in reports; any
+// other word is an unknown name. names may be nil, as for ParseMatch. Every error is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
 	p := newParser(c)
@@ -94,7 +94,7 @@ func ParseSides(c Command, names *Names) (m Match, err error) {
 // ParsePlayers reads MinPlayers to MaxPlayers people, in order. names is as for ParseMatch. Every
 // error is a *FormError or a *NameError.
 func ParsePlayers(c Command, names *Names) (people []Person, err error) {
-	c.Reply = nil // the author of the replied-to message does not take part
+	c.Reply = nil // the author of the replied-to message takes part only if named
 	p := newParser(c)
 	err = p.lineup(c.text(), names, func(l line) error {
 		switch count := len(l.people); {
@@ -121,7 +121,7 @@ func (p parser) lineup(t text, names *Names, use func(line) error) error {
 }
 
 // lineupOf calls use with the people in a text, and takes only the names that uses selects. It
-// fails if the text has a score or says who won.
+// fails if the text has a score or states an outcome.
 func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use func(line) error) error {
 	t, err := p.resolve(t, names, uses)
 	if err != nil {

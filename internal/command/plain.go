@@ -61,7 +61,8 @@ func (p parser) parseNames(t text, names *Names) (Report, error) {
 	return report, err
 }
 
-// choose reads a text with all interpretations of the names in it.
+// choose reads a text with the interpretations of the names in it, as tryAll does. For unknown
+// names it uses the players with similar names.
 func (p parser) choose(t text, names *Names, found []plainName) (Report, error) {
 	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
 	at := slices.IndexFunc(found, isUnknown)
@@ -271,7 +272,8 @@ func isScoreWord(word string) bool {
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""
 }
 
-// quotePattern matches quoted text between a break and the end of a word.
+// quotePattern matches quoted text after a break and not directly before an ASCII letter, a digit
+// or "_".
 var quotePattern = regexp.MustCompile(`(?:^|[\s\pZ\p{Cf},;/|(\x{FFFC}])(` +
 	strings.ReplaceAll(`"…["”]|'…['’]|“…[”"]|”…”|„…[“”"]|‘…[’']|‚…[‘’']|«…»|»…«`, "…", `[^\n\x{FFFC}]+?`) + `)\B`)
 

@@ -12,7 +12,7 @@ const (
 	ReasonEmpty Reason = "empty"
 	// no opponent is named, and the message does not reply to a known person
 	ReasonNoOpponent Reason = "no_opponent"
-	// one of the players can only be the sender, who is an anonymous admin or a bot
+	// one of the players can only be the sender, who cannot play, such as an anonymous admin
 	ReasonNameBothPlayers Reason = "name_both_players"
 	// more than two people, or two on the same side, but no "vs" between the sides
 	ReasonNoVersus Reason = "no_versus"
@@ -52,15 +52,16 @@ const (
 	ReasonNoSuchNumber Reason = "no_such_number"
 	// at least three sides, or at least three people with a number each
 	ReasonFreeForAll Reason = "free_for_all"
-	// several results on one line that cannot be told apart, or lines that are not one result each
+	// several results that cannot be told apart, or where only one is allowed, or a doubt without a
+	// reason of its own
 	ReasonSeveralResults Reason = "several_results"
 	// a word that can only be a player's name, but no player has it: the word
 	ReasonUnknownName Reason = "unknown_name"
 	// a name that several players have, or that may be another word: the name
 	ReasonUnclearName Reason = "unclear_name"
-	// the words contradict each other
+	// the words contradict each other, or state a winner of a drawn game
 	ReasonContradiction Reason = "contradiction"
-	// the words and the score, or the word order, let either side be the winner
+	// it is not clear which side won
 	ReasonUnclearWinner Reason = "unclear_winner"
 	// the first or the last score may be the total of the others: that score
 	ReasonUnclearTotal Reason = "unclear_total"

@@ -33,19 +33,19 @@ type line struct {
 	words  []word
 	scores scoreText
 	people []Person
-	pieces []piece // the people, and the words that may say who won, in order
-	// said is the sender's outcome: from the name of the command, or else from the previous result;
-	// unknown if neither has one.
+	pieces []piece // the people, and the words that may affect who won, in order
+	// said is the sender's outcome as the command's name or the previous result states it, or
+	// unknown.
 	said meaning
-	// isOfSender means that the sender is the unwritten subject of said: "I beat @bob 3:1 and lost
-	// to @carol 1:3".
+	// isOfSender means that the sender is the unwritten subject: "I beat @bob 3:1 and lost to
+	// @carol 1:3".
 	isOfSender bool
 	names      bool  // a word stands for the sender
 	joined     []int // the indexes of people whom "and" joins to the person before
 	isPast     bool  // the match was played on an earlier day
 	isOpen     bool  // it stays open who won, whatever the words say
-	isEarly    bool  // the match ended early
-	isLate     bool  // its score includes extra time or penalties
+	isEarly    bool  // the match ended early or was not played
+	isLate     bool  // the match went to extra time or penalties
 }
 
 // parse reads a report in which each name is already a placeholder.
@@ -82,8 +82,8 @@ func table(lines []line) (m Match, ok bool) {
 	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }
 
-// each reads lines with one result each. After "lost to @bob 1:3", it stays open who won "and
-// @carol 3:1", because there the larger number comes first.
+// each reads lines, each with one result or several. After "lost to @bob 1:3", it stays open who
+// won "and @carol 3:1", because there the larger number comes first.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {
@@ -109,7 +109,8 @@ func (l line) winsFirst() bool {
 }
 
 // lines reads all words of a report. If it has at least four numbers, and at least two of its lines
-// have people and numbers, each line is a result. Otherwise the whole text is one line.
+// have people and numbers, it returns those of its lines that have people, numbers, a versus or an
+// outcome. Otherwise it returns the whole text as one line.
 func (p parser) lines(t text) ([]line, error) {
 	whole, err := p.line(t)
 	if err != nil || len(whole.scores.numbers) < 4 {
@@ -204,8 +205,8 @@ func (p parser) personOf(w word) Person {
 	return w.person.identify(p.sender).identify(p.replied)
 }
 
-// addPerson adds a person. Unless "and" joins two people, a pause between them, or "I" as the
-// second, makes the first an addressee: "@bob, I beat @carol".
+// addPerson adds a person. Unless "and" joins two people, a pause between them, or a word for the
+// sender as the second, sets them apart: in "@bob, I beat @carol", Bob is only addressed.
 func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
 		if before := &l.pieces[i]; before.isSide && before.isApart {
@@ -239,13 +240,13 @@ func (l line) all(meanings ...meaning) []piece {
 		func(p piece) bool { return p.isSide || !slices.Contains(meanings, p.meaning) })
 }
 
-// claims returns the words that say who won.
+// claims returns the words that state an outcome.
 func (l line) claims() []piece { return l.all(won, lost, drew) }
 
-// hasClaim reports whether the line or the command says who won.
+// hasClaim reports whether the line, the command or the previous result states an outcome.
 func (l line) hasClaim() bool { return l.said != unknown || len(l.claims()) > 0 }
 
-// isQuestion reports whether a text asks about a result: "@bob beat @carol 3:1?"
+// isQuestion reports whether a text ends with a question about a result: "@bob beat @carol 3:1?"
 func isQuestion(text string) bool {
 	said := strings.TrimRightFunc(text,
 		func(r rune) bool { return isSpace(r) || strings.ContainsRune("!?"+placeholder, r) })
@@ -290,8 +291,8 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 	return nil
 }
 
-// addScore adds a word that is not in the vocabulary. named reports whether a person directly
-// precedes it.
+// addScore adds a word without a meaning of its own, which must be part of a score. named reports
+// whether a person directly precedes it.
 func (l *line) addScore(w word, next following, named bool) error {
 	s := w.string
 	if named && !l.scores.afterNumber { // "@bob:3:1" and "@bob:3"

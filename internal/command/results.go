@@ -98,8 +98,8 @@ func separate(m Match) (each Reading) {
 	return each
 }
 
-// maybeEach reports whether the sender may have beaten each of two people, as in
-// "@bob and @carol 3:1".
+// maybeEach reports whether the sender may have played each of two people, as in "@bob and @carol
+// 3:1".
 func (p parser) maybeEach(l line) bool {
 	return len(l.joined) > 0 && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.IsSame(p.sender) })
@@ -113,8 +113,8 @@ func (p parser) againstEach(m Match) (each Reading) {
 	return each
 }
 
-// isFreeForAll reports whether the line has at least three sides and a number for each, or at least
-// three people and a number for each, but no scores.
+// isFreeForAll reports whether the line has a number for each of at least three sides or, without a
+// versus and without scores, for each of at least three people.
 func (l line) isFreeForAll(hasScores bool) bool {
 	count, sides := len(l.scores.numbers), len(l.all(versus))+1
 	return count >= 3 && (sides == 1 && len(l.people) == count && !hasScores || sides == count)
@@ -152,9 +152,10 @@ func (p parser) several(l line) (Report, error) {
 	return all, nil
 }
 
-// isTotalBetween reports whether the first score stands between two sides and is the total of the
-// others, which stand after both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe reports whether it
-// stands there and may be the total, judging by its numbers or by brackets around the next score.
+// isTotalBetween reports whether the first score stands between two sides of equal size and is the
+// total of the others, which stand after both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe
+// reports whether it stands there and may be the total, judging by its numbers or by brackets
+// around the next score.
 func (l line) isTotalBetween() (is, maybe bool) {
 	scores, err := l.scores.scores()
 	all := l.scores.numbers
@@ -240,9 +241,9 @@ func (l line) ofSender(sender Person) meaning {
 // parts divides a line into results. In each, the scores follow the people, precede them if the
 // line begins with a score, or stand between two people, as in "@alice 3:1 @bob, @carol 3:2 @dave".
 // A word between two parts belongs to the next part, with two exceptions: a word such as "ret",
-// which ends a match, and a word about the winner that directly follows a part without such a word:
-// "gegen @bob 3:1 gewonnen". hasWordBetween reports whether a word about the winner, or one that
-// separates sides, stands between two parts.
+// which ends a match, and a word about the outcome that directly follows a part without such a
+// word: "gegen @bob 3:1 gewonnen". hasWordBetween reports whether a word about the outcome, or one
+// that separates sides, stands between two parts.
 func (l line) parts() (all [][]word, hasWordBetween bool) {
 	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
 	var first, last word // the first and the last person or score

@@ -139,8 +139,8 @@ const (
 // it.
 var negativeNumber = regexp.MustCompile(`(?:^|[^0-9½])([` + dashes + `][0-9]+)`)
 
-// wordFault returns an error if end cannot be part of a score. end is word, or a suffix of it, such
-// as the "42" of "#42".
+// wordFault returns an error if end cannot be part of a score. word is end as typed, such as "#42"
+// for "42" or "1/2" for "1:2".
 func wordFault(end, word string) error {
 	hasPoint := strings.ContainsAny(end, ".,")
 	switch {
@@ -151,7 +151,7 @@ func wordFault(end, word string) error {
 	case hasPoint:
 		return formError(ReasonDecimalNumber, word)
 	case !strings.ContainsAny(end, dashes):
-		// the regular expression takes longer than the rest of the parser
+		// the regular expression is slow
 		return nil
 	}
 	if negative := negativeNumber.FindStringSubmatch(end); negative != nil {
@@ -170,8 +170,8 @@ func value(digits string) int {
 	return n
 }
 
-// fractions matches a score with halves written as fractions or decimals: "1/2-1/2", "2.5:0.5".
-// Next to a separator they cannot be anything else.
+// fractions matches a score with a half on both sides, written as fractions or decimals: "1/2-1/2",
+// "2.5:0.5".
 var fractions = regexp.MustCompile(
 	`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 

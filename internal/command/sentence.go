@@ -6,8 +6,8 @@ import (
 )
 
 // forms lists the sentences that leave no doubt about who won, by the language of their verb. It
-// leaves out scores and fillers. In any other sentence the first person may just as well be the
-// object: "a @bob le ganó @carol", "den @bob hat @carol geschlagen".
+// leaves out scores and fillers. In other sentences the first person may be the object: "a @bob le
+// ganó @carol", "den @bob hat @carol geschlagen".
 //
 //	S        the subject: a named person, a team, or "I"
 //	I        the subject: only "I"
@@ -143,7 +143,8 @@ type piece struct {
 	word
 	at      int  // how many people precede it
 	isNamed bool // a person directly precedes it
-	// a pause separates it from the person before, or a greeting precedes that person
+	// it is set apart from the person before, by a pause, by a greeting before that person, or
+	// because it is a word for the sender
 	isApart bool
 	verbs   []verb // its possible readings, if it says who won
 
@@ -342,8 +343,8 @@ func (s sentence) agrees() bool {
 	}
 }
 
-// sentence returns the sides and the words that may say who won, in order. first is how many of the
-// people are on the first side.
+// sentence returns the sides and the words that may affect who won, in order. first is how many of
+// the people are on the first side.
 func (l line) sentence(first int) []piece {
 	var all []piece
 	people := 0

@@ -2,8 +2,8 @@ package command
 
 import "slices"
 
-// NamesTeams reports whether the arguments of /match, even malformed ones, are about teams: more
-// than two mentions, or a versus.
+// NamesTeams reports whether the arguments of /match, even malformed ones, may be about teams: they
+// have more than two mentions, or a versus.
 func (c Command) NamesTeams() bool {
 	return len(c.Mentions) > 2 || slices.ContainsFunc(c.text().words(), func(w word) bool { return w.meaning == versus })
 }
@@ -37,8 +37,8 @@ func (l line) boundary() (at int, ok bool, err error) {
 	}
 }
 
-// isObjectFirst reports whether the versus precedes the first of two people and a verb follows:
-// "gegen @bob hat @carol 3:1 gewonnen".
+// isObjectFirst reports whether the versus precedes the first of two people and a word about the
+// outcome follows that person: "gegen @bob hat @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	claims := l.claims()
 	return len(l.people) == 2 && len(l.joined) == 0 && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
@@ -52,7 +52,7 @@ func (l line) winnersOnly() bool {
 }
 
 // hasThreeSides reports whether each of several words separates sides, as in "@a vs @b vs @c". It
-// is false if one is a dash, which may also join the names of a team.
+// is false if one is a sign, because a dash may also join the names of a team.
 func (l line) hasThreeSides() bool {
 	words := l.all(versus)
 	for i, p := range words {

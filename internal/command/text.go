@@ -63,13 +63,13 @@ type word struct {
 // isPerson reports whether a word names a person, including the sender.
 func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
 
-// isClaim reports whether a word says who won.
+// isClaim reports whether a word states the outcome.
 func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }
 
-// isEnding reports whether a word says how a match ended. Such a word follows the score.
+// isEnding reports whether a word says that a match ended early or went to extra time or penalties.
 func (w word) isEnding() bool { return w.meaning == early || w.meaning == afterTime }
 
-// isScore reports whether a word has numbers of a score.
+// isScore reports whether a word may belong to a score: it has a digit and no meaning of its own.
 func (w word) isScore() bool { return w.meaning == unknown && strings.ContainsFunc(w.string, isDigit) }
 
 // isParticiple reports whether a word is a Spanish participle about who won.
@@ -105,7 +105,7 @@ func (t text) words() []word {
 	return all
 }
 
-// following is the words after a word.
+// following has the words after a word.
 type following []word
 
 // next returns the first word, zero if there is none.
@@ -127,8 +127,8 @@ func (f following) isObject() bool {
 	return at >= 0 && near[at].isPerson()
 }
 
-// cutWord returns the first word of s, without the punctuation around it, and the rest of s. Both
-// are empty if there is no word.
+// cutWord returns the first word of s, without commas and the like around it, and the rest of s.
+// Both are empty if there is no word.
 func cutWord(s string) (word, rest string) {
 	for word == "" && s != "" {
 		s = strings.TrimLeftFunc(s, isBreak)
@@ -138,7 +138,7 @@ func cutWord(s string) (word, rest string) {
 	return word, s
 }
 
-// fields returns the words of s, without the punctuation around them.
+// fields returns the words of s, without commas and the like around them.
 func fields(s string) (all []string) {
 	for word, rest := cutWord(s); word != ""; word, rest = cutWord(rest) {
 		all = append(all, word)
@@ -157,7 +157,7 @@ func wordEnd(s string) int {
 	}
 	rest := strings.TrimLeftFunc(s[end:], isComma)
 	if rest == s[end:] {
-		return end // at white space
+		return end // at white space, at a placeholder or at the end
 	}
 	next := rest[:indexOrLen(rest, isBreak)]
 	if strings.ContainsFunc(s[:end], isSeparator) && strings.ContainsFunc(next, isSeparator) {

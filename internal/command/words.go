@@ -13,17 +13,17 @@ type meaning int
 const (
 	unknown  meaning = iota
 	filler           // has no effect
-	game             // a filler, unless the group's ladders have names
+	game             // the name of a game: it may name a ladder, and is a filler otherwise
 	greeting         // a filler that addresses the person named after it
 	the              // a filler that may stand between a preposition and a name
-	// part of a match: "set". With a word that says who won, it leaves open who won the match
+	// part of a match: "set". Beside a stated outcome, it leaves open who won the match
 	oneSet
-	past    // an earlier day; together with present, it leaves open who won
+	past    // an earlier day. Beside present and a stated outcome, it leaves open who won
 	present // today
 	// an emoji of the winner or of a rank: a mood beside a person, elsewhere a filler
 	joy
 	mood // an emoji or a word that hints at who won, if no other word says so
-	// joins the people of a side; otherwise without effect, because mentions need no separator
+	// joins the people before and after it; elsewhere a filler
 	and
 	versus        // separates the sides: "against"
 	me            // the sender as a subject: "I"
@@ -35,11 +35,12 @@ const (
 	separator     // a colon between two numbers, before a person the meaning "to", elsewhere a filler
 	times         // a colon between two numbers, elsewhere the meaning "versus"
 	early         // the match ended early or was not played, so its games do not count
-	afterTime     // the score is the one after extra time or penalties
-	clock         // makes a number after it a time of day; elsewhere the meaning "of"
-	clockOrMarker // makes a number after it a time of day; elsewhere the meaning "marker"
+	afterTime     // the match went to extra time or penalties
+	clock         // before a number an error, because it means a time of day; elsewhere the meaning "of"
+	clockOrMarker // like clock, but elsewhere the meaning "marker"
 
-	// The following words count in a form if a person follows; elsewhere they are fillers.
+	// Up to article, most of the following words count in a form if a person follows, and are
+	// fillers elsewhere.
 
 	over      // stands before the loser, also after a noun
 	marker    // stands before the other side, but not after a noun: "den @bob"
@@ -47,26 +48,27 @@ const (
 	from      // stands before the other side after a verb: "ganhei do @bob"
 	to        // stands before the winner after a word for losing: "perdi para @bob"
 	with      // stands before a teammate or an opponent
-	withOrTo  // the meaning "with", but "to" after a word for losing: "perdí con @bob"
+	withOrTo  // the meaning "with", and after a word for losing also "to": "perdí con @bob"
 	of        // stands before the agent of a passive ("by @bob"), or before something else
 	article   // of a name
 	clitic    // a pronoun beside the verb, as in "le gané"; before a person an article
 
-	// The following words count in a form.
+	// The following words need no person after them.
 
 	auxiliary // "habe"
 	has       // the auxiliary of a subject other than the sender
 	heOrHave  // before a Spanish participle an auxiliary, elsewhere a pronoun
 	passive   // "was"
-	pronoun   // a person named elsewhere
+	pronoun   // a pronoun that fits no form: "him", "my"
 	we        // before a word such as with it is the sender: "мы с @carol"; elsewhere a pronoun
 	not       // a negation, or "almost"
 )
 
-// isFiller reports whether a word never has an effect of its own in a report.
+// isFiller reports whether a word says nothing about the sides, the score or the outcome of a
+// report.
 func (m meaning) isFiller() bool { return filler <= m && m <= the }
 
-// isMinor reports whether a word has no effect outside of a sentence that says who won.
+// isMinor reports whether the person before a word also counts as directly before the next word.
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
 // isSender reports whether a word stands for the sender.
@@ -78,13 +80,13 @@ func (m meaning) isColon() bool { return m == separator || m == times || m == pe
 // isWith reports whether a word joins two people.
 func (m meaning) isWith() bool { return m == with || m == withOrTo }
 
-// isBeforePerson reports whether a word has a meaning that counts only if a person follows.
+// isBeforePerson reports whether a word may be a preposition or an article before a person.
 func (m meaning) isBeforePerson() bool {
 	return over <= m && m <= clitic || m == separator || m == clock || m == clockOrMarker
 }
 
-// vocabulary has the words that people write in reports, in all languages of the bot at once,
-// because people mix languages. Words for winning and losing are in verbs.
+// vocabulary has words that people write in reports, in all languages of the bot at once, because
+// people mix languages. Words for winning and losing are in verbs.
 var vocabulary = meanings(map[meaning]string{
 	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	the:    `the`,
@@ -290,16 +292,16 @@ func (v verb) isSlavic() bool {
 	return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
 }
 
-// gameWords are the words of the names of games. A word that is also in the vocabulary has its
-// meaning there.
+// gameWords are the words of the names of games. A word that is also in verbs or in the vocabulary
+// has its meaning there.
 var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys(games)), " "), "_", " "))
 
 // namesToo are words with a meaning in reports that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria
 	vitória vitoria win wo zeit пен`)
 
-// countWords say how often something happened, so they are not names. Their meaning in a report is
-// not clear: "beat @bob 3:1 twice".
+// countWords say how often something happened, so they are not taken for unknown names. Their
+// meaning in a report is not clear: "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes
 	дважды трижды раз раза двічі тричі рази разів`)
 
@@ -351,7 +353,8 @@ func meaningOf(word string) meaning {
 
 // bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the
 // colon after a word such as "score:" or a total such as "3:1:", and without the sign that joins a
-// word to a name, as in "me+@bob". It keeps emoticons.
+// word to a name, as in "me+@bob". It keeps a word that has a meaning as a whole, such as an
+// emoticon.
 func bare(word string) string {
 	trimmed := strings.TrimFunc(word, isDecoration)
 	before, joined := strings.TrimRightFunc(trimmed, isColon), strings.Trim(trimmed, "&+")

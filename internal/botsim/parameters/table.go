@@ -2,8 +2,8 @@
 // sent, and checks them against the table in parameters.json. The table lists the parameters of
 // each method and the fields of objects, says which of them are required, and limits their values.
 //
-// It checks only what needs no knowledge of chats and messages. A new method needs an entry in the
-// table and no code:
+// It checks only what needs no knowledge of chats and messages. In this package, a new method needs
+// an entry in the table and no code:
 //
 //	"getChat": {
 //	 "chat_id": {"types": ["Integer", "String"], "required": true, "if_missing": "chat_id is empty"}

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Error describes, in Telegram's words, what is wrong with the parameters of a request.
+// Error describes what is wrong with the parameters of a request, in Telegram's words if it has
+// any.
 type Error string
 
 func (e Error) Error() string { return string(e) }

@@ -133,8 +133,8 @@ func (q *Queue) Allows(kind string) bool {
 	return slices.Contains(q.Allowed, kind)
 }
 
-// sameOffsetTime is the time within which a second getUpdates with the same offset gets only one
-// update.
+// sameOffsetTime is the time within which a second getUpdates with the same offset gets at most one
+// update, if the first one got any.
 const sameOffsetTime = 500 * time.Millisecond
 
 // Poll is a getUpdates that waits for an update.
@@ -167,7 +167,7 @@ func (q *Queue) Leave(p *Poll) {
 }
 
 // ShowFrom is like Show, for a getUpdates with an offset that has just arrived. A bot that got
-// updates and repeats the offset within sameOffsetTime gets only one update.
+// updates and repeats the offset within sameOffsetTime gets at most one update.
 func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
 		limit = 1
@@ -234,7 +234,7 @@ func LaneOfRaw(id int64, raw json.RawMessage) Lane {
 	return Lane{singleLane, id}
 }
 
-// Chat returns the lane's chat id, or 0 for other lanes.
+// Chat returns the id of the lane's chat, or 0 if the lane is not of a chat.
 func (l Lane) Chat() int64 {
 	if l.kind == chatLane {
 		return l.id

@@ -45,8 +45,8 @@ func RetryDelay(attempt int) time.Duration {
 }
 
 // Post sends an update once. It returns the status of the response, or 0 if there was none, and for
-// any status but 2xx the value of Retry-After, at most an hour. The error is worded as in
-// getWebhookInfo.
+// any status but 2xx the value of Retry-After, at most an hour. The error is for last_error_message
+// in getWebhookInfo.
 func Post(
 	ctx context.Context, client *http.Client, to Settings, update []byte,
 ) (status int, retryAfter time.Duration, err error) {
@@ -78,7 +78,8 @@ func Post(
 		fmt.Errorf("Wrong response from the webhook: %s", resp.Status) //nolint:staticcheck // Telegram's wording
 }
 
-// describeFailure describes, in Telegram's wording, why there was no response.
+// describeFailure describes why there was no complete response, in Telegram's wording for common
+// causes.
 func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
@@ -102,7 +103,8 @@ type Settings struct {
 var ports = []string{"", "443", "80", "88", "8443"}
 
 // Check returns an error, in Telegram's words, if Telegram does not accept the URL. It adds a
-// missing scheme. Unlike Telegram, it accepts http and any port if the host is a loopback address.
+// missing scheme. Unlike Telegram, it accepts http and any port if the host is localhost or a
+// loopback address.
 func (w *Settings) Check() error {
 	if !strings.Contains(w.URL, "://") {
 		w.URL = "https://" + w.URL
