@@ -18,8 +18,8 @@ func parsed(tb testing.TB, m message) command.Command {
 	return c
 }
 
-// BenchmarkParse measures Parse for each way to name people, for a command of another bot, and for
-// text that is not a command, like most messages of a group.
+// BenchmarkParse measures Parse for reports with each way to name people, for a question, for a
+// command to another bot, and for text that is not a command, like most messages of a group.
 func BenchmarkParse(b *testing.B) {
 	run := func(name string, m message, want bool) {
 		b.Run(name, func(b *testing.B) {

@@ -164,8 +164,8 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities: an entity that does not fit the text is ignored, and the valid mention
-// beside it counts.
+// TestParseBadEntities: an entity that is invalid, overlaps an earlier one, or is of a kind without
+// meaning is ignored, and the valid mention beside it counts.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19

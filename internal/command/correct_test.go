@@ -67,8 +67,8 @@ func TestCorrectInALadder(t *testing.T) {
 	}
 }
 
-// TestCorrectAmendment: a correction names the match, because it may be sent without replying to
-// one. Without a match number there is no correction.
+// TestCorrectAmendment: a correction names the match, so that it can be sent without replying to a
+// message about it. Without a match number there is no correction.
 func TestCorrectAmendment(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

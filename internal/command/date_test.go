@@ -9,8 +9,9 @@ import (
 
 var blanks = regexp.MustCompile(` +`)
 
-// TestDates: withoutDates removes the date from a text, returns it, and leaves the rest of the text
-// unchanged, except that "last night" becomes "yesterday".
+// TestDates: withoutDates removes dates and times of day from a text, and returns the day. Apart
+// from spaces, it leaves the rest of the text unchanged, except that "last night" becomes
+// "yesterday".
 func TestDates(t *testing.T) {
 	t.Parallel()
 	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},
@@ -19,8 +20,8 @@ func TestDates(t *testing.T) {
 		{"bob 3:1 yesterday", "bob 3:1 yesterday"}, // a word of the vocabulary
 		{"bob 3:1 on 20.11.", "bob 3:1 | 11-20"},
 		{"bob 3:1 11/27", "bob 3:1 | 11-27"},
-		{"bob 3:1 5/11", "bob 3:1 5/11"},       // a game of a series
-		{"bob 21/15 27/11", "bob 21/15 27/11"}, // without the slash there would be no score
+		{"bob 3:1 5/11", "bob 3:1 5/11"},       // may be a score
+		{"bob 21/15 27/11", "bob 21/15 27/11"}, // no other word is a score
 		{"bob 3:1 28.11.2025.", "bob 3:1 | 11-28 of 25"},
 		{"bob 3:1 28.11.24", "bob 3:1 | 11-28 of 24"},
 		{"bob 3:1 November 28th, 2025", "bob 3:1 | 11-28 of 25"},
@@ -79,7 +80,7 @@ func TestDates(t *testing.T) {
 }
 
 // TestDateLetters: every match of dateForms with at most five letters contains one of dateLetters,
-// so withoutDates need not search a text that contains none of them.
+// as withoutDates assumes: it does not search a text that contains none of them.
 func TestDateLetters(t *testing.T) {
 	t.Parallel()
 	words := []string{""}

@@ -2,10 +2,11 @@
 // command's name, its people and its arguments.
 //
 // It owns the syntax of commands and nothing else. It is pure: no database, no network, no state,
-// no log, no texts for users. A malformed command gives a [FormError], an unclear name in a
-// question a [NameError], and a report in doubt a [Report] with a [Doubt]. Other packages render
-// them. It must not decide what the rules of a ladder allow, who has a username, or which matches
-// exist. All input is untrusted, so no text and no entities may make it panic.
+// no log, no texts for users. A malformed report, correction or lineup gives a [FormError], an
+// unclear name in a question or a lineup a [NameError], and a report in doubt a [Report] with a
+// [Doubt]. Other packages render them. It must not decide what the rules of a ladder allow, who has
+// a username, or which matches exist. All input is untrusted, so no text and no entities may make
+// it panic.
 //
 // # Commands
 //

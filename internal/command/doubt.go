@@ -18,7 +18,7 @@ type Doubt string
 const (
 	DoubtNone    Doubt = ""
 	DoubtResults Doubt = "results" // it may be one match or several
-	DoubtTotal   Doubt = "total"   // a score may be the total of the others
+	DoubtTotal   Doubt = "total"   // a score may not count, for example as the total of the others
 	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
 	DoubtCounts  Doubt = "counts"  // either of the last two scores may count, because of extra time
 	// the words and the score may contradict each other about the winner, or a match ended early
@@ -90,8 +90,8 @@ func (r *Report) or(other Report) bool {
 }
 
 // likely returns the readings of a match, given the outcome that its words claim. If the claim and
-// a score that is no draw leave open who won, both orders of the score are readings. If one of
-// several scores may be the total, there are readings with and without it.
+// a score that is no draw leave open who won, both orders of the score are readings. Each way in
+// which possible reads the scores has readings of its own.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
 	if m.Self {

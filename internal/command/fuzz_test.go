@@ -61,7 +61,7 @@ func FuzzArgs(f *testing.F) {
 	})
 }
 
-// checkParsers parses a command with each parser of arguments.
+// checkParsers parses a command with the parsers of reports, corrections, lineups and numbers.
 func checkParsers(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	if got, err := parseOne(c, from, reply); err == nil {

@@ -38,7 +38,7 @@ type Report struct {
 	// order typed.
 	Readings []Reading
 	Doubt    Doubt  // why a person must choose a reading, or confirm the only one
-	Word     string // the name in doubt, the possible total, or the unreadable line; may be empty
+	Word     string // the name in doubt, the score that may not count, or the unreadable line; may be empty
 }
 
 // ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of

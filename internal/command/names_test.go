@@ -169,8 +169,8 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// TestNamesInCases: reports recognize names in any grammatical case, and a name in an oblique case
-// is not the subject.
+// TestNamesInCases: reports recognize declined names, and a name in an oblique case is not the
+// subject.
 func TestNamesInCases(t *testing.T) {
 	t.Parallel()
 	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов",
@@ -203,6 +203,7 @@ func TestNamesInCases(t *testing.T) {
 		{ukrainian, "/match виграв у Василя 3:1", "sam 3:1 Василь"},
 		{ukrainian, "/match з Надією 3:1", "sam 3:1 Надія"},
 		// A name that fits two players, or that may be another person's, leads to a question.
+		// "Саші" fits only Саша.
 		{"Саша/Сашко", "/match проти Саші 3:1", "sam 3:1 Саша"},
 		{"Женя/Жень", "/match с Женю 3:1", "sam 3:1 Женя or sam 3:1 Жень ?name Женю"},
 		{"Александр/Александра", "/match Александра 3:1", "sam 3:1 Александра or sam 3:1 Александр ?name Александра"},

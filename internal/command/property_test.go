@@ -53,7 +53,8 @@ func TestParseMatchProperty(t *testing.T) {
 			}
 			texts = nil
 		}
-		// "@a and @b 3:1" may also mean that the sender has beaten both, which is asked.
+		// "@a and @b 3:1" may also mean that the sender has played both, so the report may be in
+		// doubt.
 		mayBeEach := false
 		for i := range sizeA + sizeB {
 			writeScores(false)

@@ -79,8 +79,8 @@ func TestCutSpan(t *testing.T) {
 	}
 }
 
-// TestSpansInLanguages: a question can name each span in each language, and a week, a month or a
-// year also as in "this week".
+// TestSpansInLanguages: a question can name each span in each language, and in most languages a
+// week, a month or a year also as in "this week".
 func TestSpansInLanguages(t *testing.T) {
 	t.Parallel()
 	for span, words := range map[Span]string{

@@ -63,7 +63,7 @@ const (
 	ReasonContradiction Reason = "contradiction"
 	// it is not clear which side won
 	ReasonUnclearWinner Reason = "unclear_winner"
-	// the first or the last score may be the total of the others: that score
+	// a score may not count, for example as the total of the others: that score
 	ReasonUnclearTotal Reason = "unclear_total"
 	// fewer than MinPlayers people, more than MaxPlayers, or a sender who cannot play
 	ReasonPlayers Reason = "players"

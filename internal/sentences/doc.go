@@ -24,5 +24,6 @@
 //
 // If a name in a sentence is declined, the mark holds only for first names. Usernames have no
 // cases, so the bot may ask about the sentence with usernames. The lines below a heading with FIRST
-// NAMES ONLY are not used with usernames, because they would mean the reverse or nothing.
+// NAMES ONLY are not used with usernames, because they would mean the reverse or leave the winner
+// open.
 package sentences

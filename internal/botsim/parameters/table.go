@@ -25,7 +25,7 @@ import (
 //go:embed parameters.json
 var parametersJSON []byte
 
-// Table lists the parameters of the Bot API's methods, and the values that these may have.
+// Table lists the parameters of the simulated methods, and the values that these may have.
 type Table struct {
 	Source  string           // version of the documentation
 	Methods map[string]rules // by name
