@@ -87,7 +87,7 @@ func (s *Server) CallCount(method string) int {
 	return int(s.record.byName[method])
 }
 
-// WaitConfirmed waits until every update is confirmed.
+// WaitConfirmed waits until the queue has no unconfirmed updates.
 func (s *Server) WaitConfirmed(ctx context.Context) error {
 	err := s.wait(ctx, &s.confirmed, func() bool { return len(s.queue.Waiting()) == 0 })
 	if err != nil {

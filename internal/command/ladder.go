@@ -48,7 +48,8 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 // trailing colons, commas, periods and exclamation marks. It stops at a mention.
 func (c Command) FirstWords(n int) string { return firstWords(c.Args, n) }
 
-// LaterWords returns the first words of each line after the first, as FirstWords does.
+// LaterWords returns the first words of each line after the first, as FirstWords does. It skips a
+// command at the beginning of a line.
 func (c Command) LaterWords(n int) (all []string) {
 	for _, start := range c.laterLines() {
 		line, _, _ := strings.Cut(c.Args[start:], "\n")
