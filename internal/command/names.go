@@ -134,8 +134,8 @@ func (n *Names) near(name string) []Person {
 // the runes of name. ok is false if they are not similar.
 func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	switch at := strings.Index(" "+key, " "+name); {
-	case at == 0 && key[len(name)] == ' ':
-		return 0, true // the first name
+	case strings.HasPrefix(key+" ", name+" "):
+		return 0, true // the first name, or the whole name, which stands for the sender without an @
 	case at > 0 && strings.HasSuffix(key, " "+name):
 		return 1, true // the last name
 	case at >= 0:

@@ -62,6 +62,8 @@ func TestParsePeople(t *testing.T) {
 	for args, want := range map[string]string{"@bo": "nobody is bo: Bob, Big Bob", "@bob": "Bob", "@jose": "José Müller"} {
 		equal(t, peopleOf(t, command.Command{Name: "stats", Args: args}, players, nil), want, "unmarked %s", args)
 	}
+	// Yo is a player's name, and means the sender in Spanish.
+	equal(t, peopleOf(t, command.Command{Name: "stats", Args: "@yo"}, "Yo", nil), "nobody is yo: Yo", "unmarked @yo")
 	equal(t, peopleOf(t, command.Command{Name: "stats", Args: "bob"}, "", nil), "nobody is bob", "where nobody plays")
 }
 
