@@ -103,10 +103,10 @@ func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	since, until := midnight.ZoneBounds() // when the offset from UTC applies
 	switch clock := asUTC(midnight).Compare(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)); {
-	// The clocks skip midnight, and time.Date has used the offset before the change.
+	// The clocks skip midnight, and time.Date has returned an instant before the change.
 	case clock < 0:
 		return until
-	case clock > 0: // the same, but with the offset after the change
+	case clock > 0: // the same, but an instant after the change
 		return since
 	case since.IsZero():
 		return midnight

@@ -311,12 +311,12 @@ func playerFields(p *ranking.Player) []any {
 	return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name}
 }
 
-// everybodyIn returns the FROM clause that lists the players with a standing in the current seasons
-// of a group or in one given season, even those who have left, with their names there and how they
-// were seen in the group. It leaves out players who have never come to the group themselves and
-// have no counted match in it. s is a player's standing in one of the seasons: the standing in the
-// given season if there is one, and then here is true. A merged player counts as the player who
-// remains.
+// everybodyIn returns a FROM clause with one row for each player who has a standing in a current
+// season of the group or in the given season, even if the player has left. It leaves out players
+// without a counted match in the group if they are unclaimed or have never come to it themselves.
+// In each row, account is the player (for a merged player, the one who remains), seen is the
+// player's sighting in the group, or null, and s is one of these standings: the one in the given
+// season if there is one, which the column s.here reports.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
