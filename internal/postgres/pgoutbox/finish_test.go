@@ -234,8 +234,8 @@ func TestFinishTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind    outbox.FailureKind // empty: sent
 		covered int
-		// Each row: id, state, attempts, possible duplicates, batch unless it is null, t if tried_at
-		// is set, w if not_before is in the future.
+		// Each row: id, state, attempts, possible duplicates, batch unless it is null, t if
+		// tried_at is set, w if not_before is in the future.
 		rows []string
 		next []int64
 	}{
