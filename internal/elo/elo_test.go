@@ -73,10 +73,10 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeProperties checks that the change is antisymmetric, goes to the winner, moves at least
-// one point in a decided match if there is room, does not shrink or change its sign with a larger
-// K, is never larger than K rounded, keeps ratings in range, and sums to zero if sides of equal
-// size share one K.
+// TestChangeProperties: the change of the other side is the opposite, and the winner never loses
+// points. A decided match moves at least one point if there is room. A larger K neither reduces the
+// change nor reverses its sign, and no change exceeds K rounded. Ratings stay in range. If sides of
+// equal size share one K, all changes add up to zero.
 func TestChangeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

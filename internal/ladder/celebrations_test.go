@@ -62,8 +62,9 @@ func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	}
 }
 
-// TestNewNumberOne: player 1 is celebrated for passing all others, and for nothing else. The
-// players with the standings 3, 4 and 5 do not play.
+// TestNewNumberOne: player 1 is celebrated if the match raises the player's rating and makes the
+// player the only leader of the ranking. Otherwise, nothing is celebrated. The players with the
+// standings 3, 4 and 5 do not play.
 func TestNewNumberOne(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1500, 20)

@@ -24,8 +24,8 @@ type division struct {
 	difference *big.Rat // between the teams' average ratings
 }
 
-// divisions returns all ways to divide players into two teams, most even first. The order of two
-// equally even ways depends on the last player who is in different teams in them. The way with this
+// divisions returns all ways to divide players into two teams, most even first. Two equally even
+// ways are compared by the last player whom they put into different teams. The way that has this
 // player in the second team comes first.
 func divisions(ratings []int) []division {
 	var all []division

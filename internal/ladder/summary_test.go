@@ -13,7 +13,7 @@ func matchOf(number int, score ladder.Score, parts ...ladder.Part) ladder.Match 
 	return ladder.Match{Number: number, Result: ladder.Result{Score: score}, Parts: parts}
 }
 
-// partOf returns a part that changes a rating.
+// partOf returns a part with the history entry of a rating change.
 func partOf(player ladder.PlayerID, side, before, change, streakBefore int) ladder.Part {
 	return ladder.Part{Player: player, Side: side, Entry: &ladder.Entry{
 		Before: before, After: before + change, StreakBefore: streakBefore,

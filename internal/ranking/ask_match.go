@@ -34,7 +34,7 @@ type ReportMessage struct {
 	// Ladder is the ladder of the report, set when the bot asks about the report. It is 0 before
 	// that, and if each reading has a ladder of its own.
 	Ladder  ladder.ID      `json:"ladder,omitempty"`
-	Missing *MissingLadder `json:"missing,omitempty"` // the unknown ladder that the message names
+	Missing *MissingLadder `json:"missing,omitempty"` // the missing ladder that the message names, nil for none
 }
 
 // reportMessage returns the message of a command.
@@ -232,7 +232,7 @@ type ReportPrompt struct {
 	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag     MatchTag       `json:"tag,omitempty"`
 	Doubt   command.Doubt  `json:"doubt"`
-	Word    string         `json:"word,omitempty"` // the name, score or line in doubt, if any
+	Word    string         `json:"word,omitempty"` // the name, game, score or line in doubt, if any
 	Options []ReportOption `json:"options"`        // at least one
 	// Earlier is the match reported before, if the doubt is about a duplicate or about the players.
 	// MoreEarlier has the others if several results are duplicates.

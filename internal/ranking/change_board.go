@@ -126,7 +126,7 @@ func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
 	Changed bool `json:"changed,omitempty"` // the board was turned on, perhaps again, or off
-	Moved   bool `json:"moved,omitempty"`   // the board was in another topic before
+	Moved   bool `json:"moved,omitempty"`   // the board was in another topic, or in none, before
 }
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})

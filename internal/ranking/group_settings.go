@@ -249,9 +249,10 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 }
 
 // TypedSettings is a typed /settings or /language. Without arguments, it shows the settings.
-// Arguments such as "k 24" or "zone america/new york" change a setting. If one word follows the
-// name of a setting but is not one of its values, as in "k 1", the bot shows the values to choose
-// from. It refuses an unknown time zone, and answers anything else with a WrongForm.
+// Arguments such as "k 24" or "zone america/new york" change a setting. The bot refuses an unknown
+// time zone. If the name of any other setting is followed by one word that is not one of its
+// values, as in "k 1", the bot shows the values to choose from. It answers anything else with a
+// WrongForm.
 type TypedSettings struct {
 	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string

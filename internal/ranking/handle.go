@@ -377,8 +377,8 @@ type job struct {
 	locks         bool // the operation locks the group from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
 	keyless       bool // the key is not stored, because the stored data shows whether anything is left to do
-	// silent means that no sender waits for the outcome. The bot answers neither exceeded limits
-	// nor failures, except for inconsistent ratings. After a failure, the caller retries.
+	// silent means that the bot answers neither exceeded limits nor failures, except for
+	// inconsistent ratings. After a failure, the caller retries.
 	silent   bool
 	finds    bool // the job only finds the prompt to answer; of people, it reads at most Everybody
 	unlogged bool // the job is an event, whose outcome is not logged

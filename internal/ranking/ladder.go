@@ -80,11 +80,14 @@ func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
-// ladderOf returns the ladder to read, 0 for the default ladder. It is the ladder of the amended
-// match, or else the ladder that the command or its button names, or else the ladder that applies
-// where the command was sent. A button that names no ladder was made when the group had only its
-// first ladder, and means that one. If the snapshot already has the right ladder, or the operation
-// is about the whole group, the result is the ladder of the call.
+// ladderOf returns the ladder to read, 0 for the default ladder. If the group does not have the
+// ladder that the call reads now, the result is 0. If the snapshot already has the right ladder, or
+// the operation is about the whole group, the result is the ladder that the call reads now.
+//
+// The right ladder is the ladder of the amended match, or else the ladder that the command or its
+// button names. If there is neither, a button means the group's first ladder, because the button
+// was made when the group had only that one. Any other command means the ladder that applies where
+// the command was sent.
 func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	if c.ladder != 0 && snap.Ladder.ID == 0 { // the button is from before the chat changed groups
 		return 0
@@ -317,7 +320,7 @@ type ChangedLadder struct {
 	Group  GroupID
 	Ladder ladder.ID // the changed ladder, 0 for a new one
 	First  ladder.ID // the ladder that was the group's only one, if it gets a name too; otherwise 0
-	Names  []string  // the ladder's new name, after the name for First if there is one
+	Names  []string  // the new names: of First if it is set, and then of the ladder; none if no name changes
 	// Thread is the topic that UseLadder binds or UnbindTopic unbinds. If it is 0, UseLadder makes
 	// the ladder the default one.
 	Thread int64
@@ -364,7 +367,7 @@ type LadderChanged struct {
 	Change LadderChange `json:"change"`
 	Name   string       `json:"name"`
 	First  string       `json:"first,omitempty"` // the new name of the ladder that was the only one
-	Was    string       `json:"was,omitempty"`   // the previous name, empty if there was none
+	Was    string       `json:"was,omitempty"`   // the previous name if the ladder was renamed and had one
 	Topic  bool         `json:"topic,omitempty"` // sent in a topic, so UseLadder changed only that topic's ladder
 	Again  bool         `json:"again,omitempty"` // the ladder was archived before
 }

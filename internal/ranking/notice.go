@@ -70,7 +70,7 @@ func eachName(in reflect.Value, do func(*Name)) {
 // The winning side comes first. After a draw, side A comes first, unless side B did before a fix.
 // The card of an amended match has no NewPlayers, Past or Celebration.
 type MatchRecorded struct {
-	Number     int        `json:"number"` // of a new match, set by the store
+	Number     int        `json:"number"` // set by the store for a new match
 	Tag        MatchTag   `json:"tag,omitempty"`
 	Sides      [2]Side    `json:"sides"`
 	Sets       []SetScore `json:"sets,omitempty"`        // the points, if the score counts sets
@@ -224,7 +224,7 @@ const (
 	OddPlayers  RefusalCode = "odd_players"  // the players do not divide into sides of equal size
 
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
-	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a match
+	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a single match
 	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match in the last Minutes
 	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has to name the match
 	// NotYours means that the sender neither played nor reported the match, and is not an admin.
@@ -266,10 +266,10 @@ const (
 	UnknownZone RefusalCode = "unknown_zone" // Name is not a time zone
 
 	LadderName     RefusalCode = "ladder_name"      // Name cannot be the name of a ladder
-	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group has this Name
+	LadderExists   RefusalCode = "ladder_exists"    // a ladder of the group has, or would get, this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
 	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders; Name lists the active ones
-	TooManyLadders RefusalCode = "too_many_ladders" // the group already has Matches ladders, the maximum
+	TooManyLadders RefusalCode = "too_many_ladders" // the group already has Matches active ladders, the maximum
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line names another ladder, Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
@@ -282,8 +282,8 @@ const (
 	// NoSuchSeason means that the ladder has no season with this Number or, if Number is 0, that no
 	// season has ended yet.
 	NoSuchSeason RefusalCode = "no_such_season"
-	// SeasonClosed means that the match Number is in a season that is over, so only admins may
-	// amend it.
+	// SeasonClosed means that the match Number is in a season that is over, or would be moved into
+	// one, so only admins may amend it.
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 

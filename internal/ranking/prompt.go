@@ -60,7 +60,7 @@ const PromptWindow = 5 * time.Minute
 type Prompt struct {
 	NewPrompt        // its ID is the prompt's own id
 	Number    int    // the match's number, for a PromptUndo
-	Key       string // the match's key
+	Key       string // the key of that match
 	Message   int64  // the message with the prompt, 0 if unknown
 	Closed    bool
 }
@@ -289,7 +289,7 @@ type UndoPrompt struct {
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // the person asked
-	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
+	Played time.Time  `json:"played,omitzero"` // zero if the match was played less than a day ago
 	// Undone is the number of the match that the command meant, if that match is already undone. It
 	// is 0 if the command meant this match.
 	Undone int `json:"undone,omitempty"`

@@ -26,7 +26,7 @@ type RateBucket string
 
 const (
 	RateQuestion RateBucket = "question" // answered question or other command
-	RateSlowed   RateBucket = "slowed"   // question answered with TooManyQuestions
+	RateSlowed   RateBucket = "slowed"   // command answered with TooManyQuestions
 	RateResult   RateBucket = "result"   // report or amendment, successful or not
 	RateRefused  RateBucket = "refused"  // result over the limit
 	RatePress    RateBucket = "press"    // most other presses, and typed answers to prompts
@@ -85,11 +85,11 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
-// overLimit reports whether a command exceeds a rate limit, and returns the answer. For a question,
-// the answer is nil if the sender has recently been told to slow down. Commands count at the time
-// when they were sent, so that a backlog after an outage does not exceed the limits. overLimit
-// takes no locks: if one sender's commands are handled concurrently in several chats, slightly more
-// than the limit may pass.
+// overLimit reports whether a command exceeds a rate limit, and returns the answer. In the bucket
+// RateQuestion, the answer is nil if the sender has recently been told to slow down. Commands count
+// at the time when they were sent, so that a backlog after an outage does not exceed the limits.
+// overLimit takes no locks: if one sender's commands are handled concurrently in several chats,
+// slightly more than the limit may pass.
 func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // set only if they may exceed the limit
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {

@@ -287,8 +287,8 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 	})
 }
 
-// play plays a match on table and returns it with the changes that it makes. All its people must
-// have players. play adds missing standings to table.
+// play plays a match on table, and returns the match with its players' standings before and after.
+// Each person who plays must have a Player in the snapshot. play adds missing standings to table.
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{

@@ -41,7 +41,8 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 }
 
 // offerPlayers asks whether to replace the players of a match with the players in the edited
-// message. The decision is empty if they cannot be replaced.
+// message. The decision is empty if the players cannot be replaced, if the match is undone, or if
+// the edited report would be refused.
 func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}

@@ -332,7 +332,7 @@ type SeasonPrompt struct {
 	Number  int      `json:"number"`            // of the season to end
 	Ended   string   `json:"ended,omitempty"`   // the name of the season to end
 	Name    string   `json:"name,omitempty"`    // the name of the new season
-	Players int      `json:"players"`           // number of players in the season to end
+	Players int      `json:"players"`           // how many players have played in the season to end
 	Start   int      `json:"start"`             // the start rating
 	Halfway bool     `json:"halfway,omitempty"` // players start halfway between their rating and Start
 }

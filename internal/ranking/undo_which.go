@@ -7,8 +7,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWhich asks which match to undo, if a message reported or shows several. The matches are its
-// options.
+// PromptWhich asks which match to undo, if a message reported or shows several. It offers the
+// matches that are not undone.
 const PromptWhich PromptKind = "which"
 
 // maxWhich is the maximum number of matches that a PromptWhich offers. If there are more, it offers

@@ -43,7 +43,7 @@ func (s *Service) Board(ctx context.Context, object string, now time.Time) (Boar
 	return b, s.fillNames(ctx, ladder, &b)
 }
 
-// RestQuestion asks for the first page of the players who do not fit on the ranking's board.
+// RestQuestion asks for the first page of the ranking with players who do not fit on the board.
 type RestQuestion struct{ ofNobody }
 
 func (RestQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

@@ -47,7 +47,7 @@ func (p Period) start(now time.Time) time.Time {
 	}
 }
 
-// Chart describes a chart. Its ratings are read when it is sent.
+// Chart describes a chart. The ratings are read when the chart is sent.
 type Chart struct {
 	Ladder  ladder.ID      `json:"of_ladder"`
 	Players []ranking.Name `json:"players"` // the highlighted players, at most MaxCharted
@@ -80,8 +80,8 @@ func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	return n
 }
 
-// Rating is the rating of a player after a match, or before the first match of a series or of a
-// season in it.
+// Rating is a point on the curve of a player: the rating after a match, or before the first match
+// on the curve or of a season. It may also be the current rating, for a level line.
 type Rating struct {
 	At    time.Time // when the match was played
 	Match int       // the match's number in the group; one less before a match

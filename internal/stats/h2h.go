@@ -18,8 +18,8 @@ type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
 	// Won, Drawn and Lost count the results of A in meetings without teams. InTeams counts the
-	// wins, draws and losses in meetings with teams. For, Against, Half, Gained and Last cover
-	// both.
+	// wins, draws and losses of A in meetings with teams. All meetings count for the points of A
+	// and B, which are For and Against, and for Half, Gained and Last.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
@@ -27,7 +27,7 @@ type HeadToHead struct {
 	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has no draws
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
-	Half    bool          `json:"half,omitempty"`   // both have half a point more
+	Half    bool          `json:"half,omitempty"`   // For and Against are half a point too low
 	Gained  int           `json:"gained,omitempty"` // A's total rating change in the meetings
 	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, newest first
 	// Ratings are the current ratings of A and B. Expected is the expected score of A, in

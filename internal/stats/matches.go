@@ -134,8 +134,8 @@ func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return HistoryQuestion{Who: who, At: at}, unclear
 }
 
-// HistoryQuestion asks for a page of the matches in the ladder of the person in Who, who may be the
-// sender. If Who is empty, it asks for a page of all the ladder's matches.
+// HistoryQuestion asks for a page of the matches that the person in Who, who may be the sender, has
+// played in the ladder. If Who is empty, it asks for a page of all the ladder's matches.
 type HistoryQuestion struct {
 	ofPeople
 	Who []command.Person // at most one
@@ -154,7 +154,7 @@ func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	}
 	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)
 	if players[0].ID != senderPlayer(a) {
-		// a person who only plays in other groups gets a name, too
+		// A person who plays only in other groups gets a name, too.
 		n.Name = ranking.Name{Player: players[0].ID}
 	}
 	return n, err

@@ -121,7 +121,8 @@ type PlayerHistory struct {
 // View returns the standing, completed with the parts derived from the matches.
 func (h PlayerHistory) View() PlayerStanding {
 	n, player := h.Standing, h.Standing.Name.Player
-	// the standing may have been read before a first match or a merge
+	// If the standing was read before the player's first match or before a merge, the player may be
+	// in none of the matches. SummaryOf and lastMatches skip such matches.
 	s := ladder.SummaryOf(player, h.Matches)
 	last := lastMatches(h.Matches, player, FormMatches)
 	for _, m := range last {

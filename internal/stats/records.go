@@ -48,11 +48,12 @@ type UpsetBy struct {
 // MinStreak is the minimum number of wins in a row for a record.
 const MinStreak = 2
 
-// RivalPercent is the minimum percentage of their matches that the weaker of two rivals has won.
+// RivalPercent is the minimum percentage of their matches against each other that each of two
+// rivals has won.
 const RivalPercent = 40
 
-// RivalryOf is a pair of players with at least MinMatches matches, of which the weaker one has won
-// at least RivalPercent.
+// RivalryOf is a pair of players with at least MinMatches matches against each other, of which each
+// of the two has won at least RivalPercent.
 type RivalryOf struct {
 	Name ranking.Name `json:"name"` // the player from whose point of view the matches are counted
 	Pairing
