@@ -34,7 +34,7 @@ type ReportMessage struct {
 	// Ladder is the ladder of the report, set when the bot asks about the report. It is 0 before
 	// that, and if each reading has a ladder of its own.
 	Ladder  ladder.ID      `json:"ladder,omitempty"`
-	Missing *MissingLadder `json:"missing,omitempty"` // the missing ladder that the message names, nil for none
+	Missing *MissingLadder `json:"missing,omitempty"` // the missing ladder that the message names
 }
 
 // reportMessage returns the message of a command.

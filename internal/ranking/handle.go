@@ -61,8 +61,8 @@ type call struct {
 	admin AdminStatus
 
 	isNamed    bool            // it is settled whether the command names a ladder
-	missing    *MissingLadder  // the ladder that it names but the group lacks, nil for none
-	found      *foundPrompt    // the prompt that it answers, nil until the prompt was looked for
+	missing    *MissingLadder  // the ladder that the command names but the group lacks, nil for none
+	found      *foundPrompt    // the prompt that the command answers, nil until the prompt was looked for
 	edit       string          // the key of the edited message, if that message was handled before
 	ladder     ladder.ID       // to read, 0 for the default one
 	season     ladder.SeasonID // of that ladder, to read; 0 for the current one

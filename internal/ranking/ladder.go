@@ -320,7 +320,9 @@ type ChangedLadder struct {
 	Group  GroupID
 	Ladder ladder.ID // the changed ladder, 0 for a new one
 	First  ladder.ID // the ladder that was the group's only one, if it gets a name too; otherwise 0
-	Names  []string  // the new names: of First if it is set, and then of the ladder; none if no name changes
+	// Names has the new name of First if First is set, and then the new name of the ladder if there
+	// is one.
+	Names []string
 	// Thread is the topic that UseLadder binds or UnbindTopic unbinds. If it is 0, UseLadder makes
 	// the ladder the default one.
 	Thread int64
@@ -367,7 +369,7 @@ type LadderChanged struct {
 	Change LadderChange `json:"change"`
 	Name   string       `json:"name"`
 	First  string       `json:"first,omitempty"` // the new name of the ladder that was the only one
-	Was    string       `json:"was,omitempty"`   // the previous name if the ladder was renamed and had one
+	Was    string       `json:"was,omitempty"`   // the previous name of a renamed ladder, if any
 	Topic  bool         `json:"topic,omitempty"` // sent in a topic, so UseLadder changed only that topic's ladder
 	Again  bool         `json:"again,omitempty"` // the ladder was archived before
 }

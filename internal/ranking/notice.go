@@ -224,7 +224,7 @@ const (
 	OddPlayers  RefusalCode = "odd_players"  // the players do not divide into sides of equal size
 
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
-	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a single match
+	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about one match
 	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match in the last Minutes
 	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has to name the match
 	// NotYours means that the sender neither played nor reported the match, and is not an admin.
@@ -243,7 +243,7 @@ const (
 	UnknownButton RefusalCode = "unknown_button" // the button is invalid or outdated
 
 	NotUndone     RefusalCode = "not_undone"      // the match to be restored is not undone
-	UndoneLongAgo RefusalCode = "undone_long_ago" // it was undone more than Minutes ago
+	UndoneLongAgo RefusalCode = "undone_long_ago" // the undo was more than Minutes ago
 	// NotUndoneByYou means that the sender did not undo the match, and is not an admin.
 	NotUndoneByYou RefusalCode = "not_undone_by_you"
 	// SamePersonTwice means that two of the match's players are the same person, so it cannot
@@ -269,7 +269,7 @@ const (
 	LadderExists   RefusalCode = "ladder_exists"    // a ladder of the group has, or would get, this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
 	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders; Name lists the active ones
-	TooManyLadders RefusalCode = "too_many_ladders" // the group already has Matches active ladders, the maximum
+	TooManyLadders RefusalCode = "too_many_ladders" // the group has Matches active ladders, the maximum
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line names another ladder, Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder

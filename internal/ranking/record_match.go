@@ -162,7 +162,7 @@ type reportedMatch struct {
 	key     string
 	result  ladder.Result
 	even    bool  // the sides have the same size
-	past    bool  // it was played on an earlier day
+	past    bool  // the match was played on an earlier day, according to the report
 	players []int // indexes into the people
 	sides   []int // the side of each player, 1 or 2
 }

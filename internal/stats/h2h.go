@@ -27,7 +27,7 @@ type HeadToHead struct {
 	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has no draws
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
-	Half    bool          `json:"half,omitempty"`   // For and Against are half a point too low
+	Half    bool          `json:"half,omitempty"`   // A and B have half a point more than For and Against
 	Gained  int           `json:"gained,omitempty"` // A's total rating change in the meetings
 	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, newest first
 	// Ratings are the current ratings of A and B. Expected is the expected score of A, in

@@ -42,7 +42,7 @@ type MatchRow struct {
 	// Was is the score before the last fix of the score, nil if there is none. It equals Score if
 	// only the sets changed.
 	Was    *[2]int `json:"was,omitempty"`
-	Undone bool    `json:"undone,omitempty"` // it does not count
+	Undone bool    `json:"undone,omitempty"` // the match does not count
 	// Change is the rating change of the player whose history is shown. It is nil if the match does
 	// not count, and on a page of a ladder's matches.
 	Change *int `json:"change,omitempty"`

@@ -89,7 +89,7 @@ type RankingPage struct {
 	// Unplaced is set if fewer than ladder.MinPlaces players in the ranking have played
 	// PlaceMatches matches. No player has a place then, and newcomers are ranked among the others.
 	Unplaced bool `json:"unplaced,omitempty"`
-	All      bool `json:"all,omitempty"` // it includes players who have not played for a while
+	All      bool `json:"all,omitempty"` // the page includes players who have not played for a while
 	// Hidden is the number of players who are hidden because they have not played for a while.
 	Hidden int `json:"hidden,omitempty"`
 	// HideDays is how many days without a match hide a player, 0 for never.

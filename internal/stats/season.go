@@ -54,8 +54,8 @@ type SeasonRow struct {
 	// 0 for none; equal ratings share a place, and the following places are skipped
 	Place int `json:"place,omitempty"`
 	Elo   int `json:"elo"`
-	// the rating with which the player began the next season, if that moved ratings halfway back to
-	// the start; otherwise 0
+	// the rating with which the player began the next season, if ratings moved halfway back to the
+	// start rating then; otherwise 0
 	Next  int `json:"next,omitempty"`
 	Won   int `json:"won"`
 	Drawn int `json:"drawn"`
