@@ -2,7 +2,7 @@ package ranking
 
 import "elobot/internal/ladder"
 
-// Rules are the rules of a ladder. Their JSON names are the column names of the ladder. The
+// Rules are the rules of a ladder. Their JSON names are column names of the ladders table. The
 // database checks the ranges of the numbers.
 type Rules struct {
 	Start        int `json:"start_elo"`     // the rating with which new players start

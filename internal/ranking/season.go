@@ -274,8 +274,8 @@ func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
 // Timer returns the key of the timer that ends the season.
 func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer, u.Ladder, u.Season) }
 
-// endSeason ends the current season of a ladder, as a seasonTimer does, if the season's end is not
-// after the time at, when a message was sent.
+// endSeason ends the current season of a ladder as a seasonTimer does, unless the season ends after
+// at, the time of a message.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
 	_, _, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
@@ -284,8 +284,9 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 }
 
 // seasonTimer ends a season whose end has passed, and starts the next one. If no player has played
-// in the season, the ladder is archived, or seasons have become manual, it moves the end instead.
-// If a message has already ended the season, the timer only announces the result.
+// in the season, the ladder is archived, or the season has no end, it sets a new end instead, or
+// none if seasons are manual. If a message has already ended the season, the timer only announces
+// the result.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID

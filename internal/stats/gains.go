@@ -49,7 +49,7 @@ func (q GainQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (
 }
 
 // timesOf returns the first instant of the day, week or month that contains at, in the zone of at,
-// and the first instant of the next day. since is zero for other spans.
+// and the first instant of the day after at. since is zero for other spans.
 func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	days := map[command.Span]int{command.Today: 0, command.Week: (int(at.Weekday()) + 6) % 7, command.Month: at.Day() - 1}
 	if before, ok := days[span]; ok {
