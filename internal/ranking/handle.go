@@ -64,8 +64,8 @@ type call struct {
 	missing    *MissingLadder  // the ladder that the command names but the group lacks, nil for none
 	found      *foundPrompt    // the prompt that the command answers, nil until the prompt was looked for
 	edit       string          // the key of the edited message, if that message was handled before
-	ladder     ladder.ID       // to read, 0 for the default one
-	season     ladder.SeasonID // of that ladder, to read; 0 for the current one
+	ladder     ladder.ID       // the ladder to read, 0 for the default one
+	season     ladder.SeasonID // the season of that ladder to read, 0 for the current one
 	wholeGroup bool            // the operation turned out to need Everybody
 	identified bool            // merge or claim no players: that is done, or the command is retried
 }

@@ -184,7 +184,7 @@ type findPrompt struct {
 	ref       PromptRef
 	everybody bool
 	isReply   bool
-	by        *command.Person // the sender
+	by        *command.Person // the sender of the reply
 }
 
 func (f findPrompt) needs() Needs { return Needs{Prompt: f.ref.ID, Everybody: f.everybody} }

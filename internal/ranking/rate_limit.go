@@ -59,8 +59,8 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// rateEntry returns how the command counts if it is answered with the notice n. n is nil if there
-// is no answer yet.
+// rateEntry returns how the command counts if it is answered with the notice n. n is nil before the
+// decision, and if the decision has no Notice.
 func (c *call) rateEntry(n Notice) RateEntry {
 	rateEntry := RateEntry{Bucket: c.bucket, Sender: c.Origin.sender(), At: c.SentAt}
 	switch n := n.(type) {

@@ -381,7 +381,7 @@ func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 type wizardAnswer struct {
 	promptedResult
 	reporter ladder.UserID // the person who may answer
-	known    bool          // the wizard accepts the option
+	known    bool          // the wizard accepts the option, and its result names nobody twice
 }
 
 // refuse returns why the answer is refused, nil if it is not.
