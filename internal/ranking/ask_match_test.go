@@ -275,7 +275,7 @@ func TestAnotherGame(t *testing.T) {
 func TestReportsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that both are known
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that both players are known
 	for round := range 10 {
 		var both errgroup.Group
 		for _, p := range []command.Person{alice, bob} {
@@ -312,8 +312,8 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: the bot asks about a new username that may mean a player, by the
-// player’s name, username or former username.
+// TestUsernamesOfKnownPlayers: the bot asks about a new username that resembles a player’s name,
+// username or former username.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -452,8 +452,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 }
 
 // TestSlipInALine: if a message has a doubtful username, all its results with new players wait for
-// the answer. The others are recorded at once, unless they are duplicates. Before the answer, no
-// mentioned player is added.
+// the answer. A result of known players is recorded at once. Before the answer, no mentioned player
+// is added.
 func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -465,7 +465,7 @@ func TestSlipInALine(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1")
 	g.has(t, 4, "players") // with Zoe, the sender
 	prompt := g.newestPrompt(t)
-	key := g.pressPrompt(t, &zoe, prompt, ranking.Choice(1)) // a new player
+	key := g.pressPrompt(t, &zoe, prompt, ranking.Choice(1)) // bobb is a new player
 	prompt.Tag = g.answer(t, key, page).(ranking.ReportPrompt).Tag
 	g.pressPrompt(t, &zoe, prompt, ranking.Choice(0))
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1",
@@ -501,8 +501,8 @@ func TestGhosts(t *testing.T) {
 }
 
 // TestGhostAccounts: a person who is known only from mentions disappears when the person's only
-// match in the group is undone, even if the reports showed the person's account. After a command to
-// the group, the person stays.
+// match in the group is undone, even if the reports showed the person's account. If the person has
+// sent a command to the group, the undo does not remove them.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username

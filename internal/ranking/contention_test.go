@@ -15,11 +15,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention: three instances record matches of the same four players at once, one of them also
-// amends matches, and all results are recorded. A request needs at most four attempts, because it
-// has at most three conflicts. After the first conflict, it locks the group. From then on, it
-// conflicts only with requests that add one of the four players, of whom at least two exist by
-// then.
+// TestContention: three instances record matches of the same four players at once, and a client of
+// one instance amends matches. All results are recorded. A request needs at most four attempts,
+// because it has at most three conflicts. After the first conflict, it locks the group. From then
+// on, it conflicts only with requests that add one of the four players, of whom at least two exist
+// by then.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	const clients, each = 2, 20 // clients per instance, requests per client
@@ -90,7 +90,7 @@ type stored struct {
 type claim struct {
 	stored
 	request request // the report
-	was     *[2]int // the score before the last fix
+	was     *[2]int // the score before the last fix, nil for none
 	// turned means that the card shows side B first, because side B won, or had won before the
 	// score was fixed to a draw.
 	turned bool

@@ -26,8 +26,8 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted sends requests like those of TestContention to instances that are killed,
-// while the database crashes now and then. The replacement of a killed instance repeats its
+// TestKilledAndRestarted runs instances that send requests as in TestContention. Now and then, an
+// instance is killed, or the database crashes. The replacement of a killed instance repeats its
 // predecessor's open requests, as the messenger would.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
@@ -50,12 +50,12 @@ func TestKilledAndRestarted(t *testing.T) {
 	c.logWindows()
 }
 
-// newServer starts a database server for this test alone. Its commits survive a crash of the
-// server.
+// newServer starts a database server for this test alone, and returns it with a game. Commits
+// survive a crash of the server.
 func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		// A container cannot be restarted.
+		// A server in a container cannot be paused, as restartAt does.
 		Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages},
 		Settings: map[string]string{
 			"fsync": "off", "synchronous_commit": "on", // safe: the operating system does not crash
@@ -92,8 +92,8 @@ type crashTest struct {
 	*fleet
 	kills, restarts int
 
-	repeats   int                  // requests that were repeated after a kill
-	committed int                  // repeated requests that had been committed before
+	repeats   int                  // how many requests were repeated after a kill
+	committed int                  // how many of the repeated requests had been committed before
 	openSince map[string]time.Time // by key, the database time at which a repeated request was not handled yet
 }
 
@@ -125,9 +125,9 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and launches another one in its place. With atCommit, the instance
-// kills itself right after its next commit, before it reports the handled request. Otherwise it is
-// killed at once.
+// replace kills an instance and launches another one in its place. If atCommit is true, the
+// instance kills itself right after its next commit, before it reports the handled request.
+// Otherwise it is killed at once.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
@@ -181,7 +181,7 @@ func (c *crashTest) checkOpen(slot int) {
 		if !postgres.Unavailable(err) {
 			c.t.Fatalf("read handled commands: %v", err)
 		}
-		<-tick.C // until the database is back
+		<-tick.C // then try again, until the database is back
 	}
 }
 

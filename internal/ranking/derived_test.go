@@ -45,8 +45,8 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	check("a draw", 0, 0)
 }
 
-// TestLongestStreakIsReplayed: a replay from the middle of a ladder starts with the longest streaks
-// before the first replayed match.
+// TestLongestStreakIsReplayed: a replay from the middle of a ladder starts with the longest streak
+// that each player had before the first replayed match.
 func TestLongestStreakIsReplayed(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

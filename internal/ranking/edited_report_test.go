@@ -16,7 +16,7 @@ import (
 )
 
 // edit edits the message of the command with the given key, and returns the offer to fix its match.
-// Without an offer it returns nil, and the edit must not store anything.
+// If there is no offer, edit returns nil and checks that nothing was stored.
 func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
@@ -145,14 +145,16 @@ func TestOfferFix(t *testing.T) {
 }
 
 // TestEditRecordsWhatIsOpen: if a message has several results, its edit records those that are not
-// recorded yet, once, under free keys of the message. The bot asks first about a duplicate.
+// recorded yet, once, under unused keys of the message. The bot asks first about a duplicate.
 // Recorded matches stay. If it is unclear which results are new, the edit does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
 	for name, tc := range map[string]struct {
-		edit []command.Match // the results now; before, they were against Carol, Alice (asked about) and Zoe
-		want []string        // recorded by the edit
+		// edit has the results in the edited message. The original message has bobCarol, bobAlice
+		// and bobZoe; the bot asks about bobAlice.
+		edit []command.Match
+		want []string // the matches that the edit records
 	}{
 		"another score of the open one": {[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
 		"another opponent":              {[]command.Match{bobCarol, singles(bob, carol, 3, 1), bobZoe}, []string{"m:2#2 Bob Carol 3:1"}},
@@ -186,12 +188,12 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 			}
 			g.hasMatches(t, slices.Concat(before, tc.want)...)
 			want := tc.want
-			if newest := g.newestPrompt(t); newest != first { // the edit was asked about, too
+			if newest := g.newestPrompt(t); newest != first { // the bot asked about the edit, too
 				g.pressPrompt(t, &bob, newest, ranking.Choice(0))
 				want = []string{"m:2#2 Bob Alice 1:3"}
 			}
 			key := g.pressPrompt(t, &bob, first, ranking.Choice(0))
-			if len(want) > 0 { // the edit, or the other answer, has ended the question
+			if len(want) > 0 { // the edit, or the answer to the newest question, has closed the first one
 				checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 				g.hasMatches(t, slices.Concat(before, want)...)
 			} else {
@@ -270,8 +272,8 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
 }
 
-// TestNothingToOffer: an edit leads to an offer to fix the score only if the person who reported
-// the match makes it, keeps the players, and changes the score.
+// TestNothingToOffer: an edit leads to an offer to fix the score only if it comes from the person
+// who reported the match, keeps the players, and changes the score.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -493,7 +495,7 @@ func TestOffersCountAsQuestions(t *testing.T) {
 }
 
 // TestOfferAfterMove: an edit that was sent before the chat got a new id is answered in the new
-// chat, but not as a reply.
+// chat, but neither as a reply nor in a topic.
 func TestOfferAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -507,7 +509,7 @@ func TestOfferAfterMove(t *testing.T) {
 }
 
 // TestRedeliveredNoticesNeverExpire: the notices of a command that an operator retries have no
-// expiry time, unlike those of a command that arrives as an update.
+// expiry time. If the command arrives as an update, its notices have one.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -158,7 +158,7 @@ func TestEditsOvertaken(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	commands := []struct {
-		edit     int // 0 is the message itself
+		edit     int // the number of the edit, 0 for the message itself
 		opponent command.Person
 		effect   string // outcome, empty if refused
 	}{
@@ -193,8 +193,8 @@ func TestEditsOvertaken(t *testing.T) {
 }
 
 // handleOne has an instance handle a message of Alice, or an edit of it if edit is not 0. The text
-// is a result against the opponent, or a question if opponent is the zero Person. A match against
-// herself is refused.
+// is a result against the opponent, or a question if opponent is the zero Person. A match of Alice
+// against herself is refused.
 func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent command.Person) error {
 	o := from(&alice, message)
 	if edit > 0 {

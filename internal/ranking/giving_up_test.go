@@ -28,8 +28,8 @@ func (g *game) conflicting(times int64) conflictingStore {
 	return conflicting(g.store, times, func(bool) {})
 }
 
-// heldStore is a store on which each Apply with an effect fails because another session holds the
-// lock. With always, Lock fails in the same way.
+// heldStore is a store on which another session seems to hold the lock of the group: each Apply
+// that has an effect and does not use a Locked fails. If always is true, so does Lock.
 type heldStore struct {
 	ranking.Store
 	always bool
@@ -132,7 +132,7 @@ func TestEditStartsNoWizard(t *testing.T) {
 type countingAdmins struct {
 	of    map[ranking.ExternalChatID][]ladder.UserID
 	err   error
-	asked map[string]int // by chat and user
+	asked map[string]int // number of lookups, by chat and user
 }
 
 func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
@@ -213,8 +213,9 @@ func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Sna
 	return s.Store.Read(ctx, q)
 }
 
-// TestBystanderOfStalledWizard: until the bot knows whom a wizard asks, a reply to the wizard need
-// not be an answer. If the bot cannot find out in time, it does not tell the sender to try again.
+// TestBystanderOfStalledWizard: a reply to a wizard is no answer if the wizard asks another person.
+// If the bot cannot find out in time whom the wizard asks, it therefore does not tell the sender to
+// try again.
 func TestBystanderOfStalledWizard(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

@@ -31,8 +31,10 @@ func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origi
 type chatState struct {
 	Language       string
 	Active, Parked bool
-	Greeted        int64 // seconds after the start of the test's clock, -1 for never
-	Hellos         int
+	// Greeted is the time of the last greeting, in seconds after the start of the test's clock. It
+	// is -1 if the bot has not greeted the chat since it was added.
+	Greeted int64
+	Hellos  int // number of greetings in the outbox
 }
 
 func (g *game) chat(t *testing.T, chat ranking.Chat) chatState {
@@ -99,8 +101,8 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: if an update says that the bot was added to a group in which it already is,
-// the group has become a supergroup, and the bot does not greet it again.
+// TestAddedWhereActive: if an update says that the bot was added to a group where the bot already
+// is, the group has become a supergroup, and the bot does not greet the group again.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}

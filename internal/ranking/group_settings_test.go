@@ -46,7 +46,7 @@ func (g *game) setRules(t *testing.T, rules ranking.Rules) {
 }
 
 // storeRules stores rules, except those about seasons, in the ladders that an SQL condition
-// selects. id is its $1.
+// selects. id is the $1 of the condition.
 func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.Rules) {
 	t.Helper()
 	g.exec(t, `
@@ -149,8 +149,8 @@ func TestChangeSetting(t *testing.T) {
 				checkNotice(t, g.answer(t, o.Key, toast),
 					ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
-				// Automatic seasons end in a time zone. When they are turned on and the zone is
-				// still UTC, the page asks for the zone.
+				// Automatic seasons end at midnight in the group's time zone. When they are turned
+				// on and the zone is still UTC, the page asks for the zone.
 				if s.Name == ranking.SettingSeasons && chosen == 1 {
 					page.Open = ranking.SettingZone
 				}
@@ -212,7 +212,8 @@ func TestSettingRefused(t *testing.T) {
 }
 
 // TestLanguageChosen: the answer to an admin's press is in the language of the admin's app. Adding
-// the bot again does not change the chosen language of the group, even if it is the initial one.
+// the bot again does not change the language that the admin chose for the group, even if the group
+// had that language from the start.
 func TestLanguageChosen(t *testing.T) {
 	t.Parallel()
 	for _, chosen := range []string{"de", "uk"} {
@@ -247,8 +248,8 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	}
 }
 
-// TestRulesApply: changed rules apply from the next match on. For players with few matches, this
-// includes the rules about first matches.
+// TestRulesApply: changed rules apply from the next match on. A new provisional K-factor also
+// applies to players who have played before, as long as they have played few enough matches.
 func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

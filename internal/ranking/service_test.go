@@ -110,8 +110,8 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
 }
 
-// answer returns the newest notice that was committed with the command's key and meets which, an
-// SQL condition.
+// answer returns the newest notice that was committed with the command's key. which is an SQL
+// condition that the notice must meet.
 func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	t.Helper()
 	var kind string
@@ -143,7 +143,7 @@ func notices[T ranking.Notice](t *testing.T, g *game, which string, args ...any)
 	return all
 }
 
-// decode decodes a stored notice, with the names of its players in the group.
+// decode decodes a stored notice into n, and fills in the names of the players.
 func (g *game) decode(t *testing.T, payload []byte, n any) {
 	t.Helper()
 	var fields map[string]any
@@ -175,7 +175,7 @@ func (g *game) namePlayers(t *testing.T, value any) {
 	}
 }
 
-// untagged is an option that ignores tags, which TestTags checks.
+// untagged is an option that ignores tags, because they have tests of their own.
 var untagged = cmpopts.IgnoreTypes(ranking.MatchTag(""))
 
 func checkNotice(t *testing.T, got, want ranking.Notice) {
