@@ -55,7 +55,7 @@ func TestKilledAndRestarted(t *testing.T) {
 func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		// A server in a container cannot be paused, as restartAt does.
+		// restartAt pauses the server, which is not possible in a container.
 		Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages},
 		Settings: map[string]string{
 			"fsync": "off", "synchronous_commit": "on", // safe: the operating system does not crash

@@ -159,7 +159,7 @@ func (g *identityGame) check(t *testing.T) {
 		var want []playedMatch
 		var counted []plainladder.Match
 		for _, m := range of.matches {
-			if m.Undone { // the merged player stays in it
+			if m.Undone { // the merged player stays in the match
 				for _, player := range []*string{&m.A, &m.B} {
 					if !isAccount(*player) {
 						*player = "merged into " + other(m, *player)
@@ -249,7 +249,7 @@ func TestAnyoneWithAnyUsername(t *testing.T) {
 			switch {
 			case how != "plays":
 				g.show(chat, who, how)
-			case !strings.EqualFold(mention, who.Username): // otherwise refused
+			case !strings.EqualFold(mention, who.Username): // otherwise the match is refused
 				g.match(chat, who, mention)
 			}
 		}

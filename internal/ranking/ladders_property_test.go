@@ -177,7 +177,7 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 			*to = append(*to, c.person(p.who, p.byAccount))
 		}
 	}
-	if m.undone { // the accounts that the edit shows made two players of the match one
+	if m.undone { // two players of the match were merged, because the edit shows an account
 		return
 	}
 	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")

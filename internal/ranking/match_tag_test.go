@@ -103,8 +103,8 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		ask func(ranking.Origin) error
-		// keys are what the prompt's tag is a hash of. nil means the key of the message that led to
-		// the prompt.
+		// keys are the arguments for which TagOf returns the prompt's tag. nil means only the key
+		// of the message that led to the prompt.
 		keys    []string
 		options []ranking.PromptOption
 	}{

@@ -86,7 +86,7 @@ func TestSpansOfTheGroup(t *testing.T) {
 		o.SentAt = at(played)
 		must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	}
-	// Berlin's clocks go back on that Sunday, which has 25 hours.
+	// On this Sunday, Berlin's clocks go back, so the day has 25 hours.
 	const sunday, monday = "2023-10-29T22:59:59Z", "2023-10-29T23:00:00Z"
 	for _, tc := range []struct {
 		zone, asked string
@@ -101,7 +101,7 @@ func TestSpansOfTheGroup(t *testing.T) {
 		{"Europe/Berlin", monday, command.Month, "2023-09-30T22:00:00Z", 5},
 		{"UTC", monday, command.Today, "2023-10-29T00:00:00Z", 1},
 		{"UTC", monday, command.Week, "2023-10-23T00:00:00Z", 3},
-		// The next day does not count.
+		// In Tokyo, the last match is on the next day and does not count.
 		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Today, "2023-10-28T15:00:00Z", 2},
 		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Week, "2023-10-22T15:00:00Z", 4},
 	} {
@@ -124,8 +124,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestWeekOfTheGroup: the ranking compares places with those at the beginning of the day a week
-// ago, in the time zone of the group.
+// TestWeekOfTheGroup: the ranking compares places with the places at the beginning of the day a
+// week ago, in the time zone of the group.
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -10,8 +10,8 @@ import (
 )
 
 // TestMoveAndPeople: if a person was seen in both chats before the chats became one, the later
-// sighting counts. The unclaimed players of the detached group stay in that group. A person seen
-// there claims the unclaimed player of the remaining group at the next mention.
+// sighting counts. The unclaimed players of the detached group stay in that group. A person who was
+// seen in that group claims the unclaimed player of the remaining group at the next mention.
 func TestMoveAndPeople(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

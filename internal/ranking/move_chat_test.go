@@ -59,8 +59,8 @@ func (u *upgrade) move(t *testing.T) {
 	u.joined()
 }
 
-// joined updates the expected matches after the move: the chat keeps the newer group if that has
-// more of them, and the older one otherwise.
+// joined updates the expected matches after the move: the chat keeps the newer group if that group
+// has more matches, and the older one otherwise.
 func (u *upgrade) joined() {
 	if !u.moved && len(u.since) > len(u.before) {
 		u.before = u.since
@@ -171,7 +171,7 @@ func TestMoveInAnyOrder(t *testing.T) {
 	}
 }
 
-// step delivers the updates that what names.
+// step delivers the updates of the named step. newChat is a key of the map in TestMoveInAnyOrder.
 func (u *upgrade) step(t *testing.T, what, newChat string) {
 	t.Helper()
 	switch {
@@ -203,7 +203,7 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		older, newer int // matches
+		older, newer int // number of matches in each group
 		detached     string
 	}{
 		"fewer in the newer": {2, 1, "newer"}, "fewer in the older": {1, 2, "older"}, "as many": {1, 1, "newer"},

@@ -88,7 +88,7 @@ func TestComplete(t *testing.T) {
 		ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// TestCompleteLast: the button adds the score to the later of two matches without one.
+// TestCompleteLast: the button adds the score to the later of two matches without a score.
 func TestCompleteLast(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -57,7 +57,7 @@ func TestPressLimit(t *testing.T) {
 	must(t, g.Do(t.Context(), undo, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 	pressed(press(&alice, 59), slowDown)
-	// Four of the first presses have left the window; the retried one is in it.
+	// Six of the first presses have left the window; the retried press is in the window.
 	pressed(press(&alice, 62), unknown)
 
 	g.Service = g.newService(g.store)

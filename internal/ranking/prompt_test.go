@@ -188,7 +188,7 @@ func TestPromptRefuses(t *testing.T) {
 		answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
 	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
-		// Alice could undo the match herself.
+		// Alice is a player of the match.
 		for _, who := range []command.Person{carol, stranger, alice} {
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
 			refusedAs(nobodyIsAdmin, "no admin", &who, club, answerBy(anyAdmins, option),
@@ -221,7 +221,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	must(t, g.Do(asAdmin(t), again, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
 	g.mustEnd(t, "asked already,", false, "open")
-	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // a prompt that old may never arrive
+	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // so long ago that the bot asks again
 	delivered := g.ask(t)
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered.ID)
 	must(t, g.fire(t.Context(), g.Service))
@@ -239,7 +239,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	for range 2 {
 		must(t, g.fire(t.Context(), g.Service))
 		for _, timer := range due {
-			must(t, g.FireTimer(t.Context(), timer)) // a leader may have read them before
+			must(t, g.FireTimer(t.Context(), timer)) // as if another leader had read the timers earlier
 		}
 	}
 	g.mustEnd(t, "too late,", false, "expired", "expired")
@@ -251,8 +251,8 @@ func TestPromptEndsByItself(t *testing.T) {
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
-// TestUnansweredReports: an unanswered question about a report and an unanswered wizard end as "not
-// recorded".
+// TestUnansweredReports: when a question about a report or a wizard expires, its message says that
+// nothing was recorded.
 func TestUnansweredReports(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

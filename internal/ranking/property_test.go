@@ -149,7 +149,7 @@ func (s *model) showAccount(i int) {
 	s.known[i] = ghost
 }
 
-// seen returns the entity of a person whose account a command shows and needs.
+// seen returns the entity of a person whose account a command shows and needs as a player.
 func (s *model) seen(i int) *entity {
 	s.showAccount(i)
 	if s.known[i] == nil {
@@ -476,7 +476,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 	if number == 0 {
 		want := ranking.Refusal{Code: ranking.NothingToRestore, Minutes: minutes}
 		if number = c.lastUndoneBy(sender); number == 0 {
-			if last := c.lastOf(sender, since); last > 0 { // it may be restored already
+			if last := c.lastOf(sender, since); last > 0 { // the match that the sender means may already be restored
 				want = ranking.Refusal{Code: ranking.NotUndone, Number: last}
 			}
 		}
@@ -577,8 +577,8 @@ func (c *modelGroup) showUsername(*rapid.T) {
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
-// changeRules has an admin choose a rule, or stores random rules, which may be ones that no button
-// offers.
+// changeRules has an admin choose a value for a rule, or stores random rules, whose values may be
+// ones that no button offers.
 func (c *modelGroup) changeRules(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by button") {
 		var rules []ranking.Setting
@@ -769,8 +769,8 @@ func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	return all
 }
 
-// compareMatches checks that each match is in its ladder and season. Each player must have exactly
-// one current history entry for it if it counts, and none otherwise.
+// compareMatches checks that each match is in its ladder and season. A match that counts must have
+// exactly one current history entry for each of its players; any other match must have none.
 func (c *modelGroup) compareMatches() {
 	type match struct {
 		Number         int

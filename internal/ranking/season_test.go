@@ -128,7 +128,7 @@ func TestSeasons(t *testing.T) {
 		}
 	}
 
-	// A chart spans all seasons, each with the ratings before its first match.
+	// A chart spans all seasons. Each season begins with the rating before its first match.
 	r, err := g.questions().Ratings(t.Context(), g.charted(t, "Bob"), g.at(&alice, 200).SentAt)
 	var got []string
 	for _, p := range r.Players[0] {
@@ -493,7 +493,8 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 }
 
 // TestZoneMovesEndOfSeason: a change of zone moves the end of the current season to the beginning
-// of the same day there, unless that day has already begun there or the season has ended.
+// of the same day in the new zone, unless that day has already begun in the new zone or the season
+// should have ended already.
 func TestZoneMovesEndOfSeason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ at, zone, moved, next string }{

@@ -129,7 +129,7 @@ func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 		s.ends = c.endOfSeason(l, at.Add(48*time.Hour))
 		return false
 	}
-	s.waits = at.Before(s.ends.Add(time.Minute)) // its end may be announced later
+	s.waits = at.Before(s.ends.Add(time.Minute)) // until then, the timer has yet to announce the end
 	c.newSeason(l, s.ends, at, "")
 	return true
 }

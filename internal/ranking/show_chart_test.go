@@ -23,8 +23,8 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest stored chart that meets which, an SQL condition. Its players have
-// ids and no names.
+// storedChart returns the newest stored chart. which is an SQL condition that the chart must meet.
+// The players of the chart have ids and no names.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
@@ -37,8 +37,8 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 }
 
 // TestShowChart: without names, a chart highlights the first four players of the ranking. If the
-// sender has a lower place, it highlights the sender instead of the last of them. With names, it
-// shows these people, each once, if all of them have played.
+// sender is further down in the ranking, the chart highlights the sender instead of the fourth
+// player. With names, it shows these people, each once, if all of them have played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -80,8 +80,8 @@ func TestShowChart(t *testing.T) {
 		stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
-// TestPostChart: the button on a player's page answers the press and posts a chart as a reply.
-// Other buttons replace a chart in its message.
+// TestPostChart: a press of the chart button on a player's page is answered and posts a chart as a
+// reply. A press of a button below a chart replaces that chart.
 func TestPostChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -105,9 +105,9 @@ func TestPostChart(t *testing.T) {
 	}
 }
 
-// TestRatingsOfAPeriod: if none of a chart's players played in its period, the chart shows the next
-// longer period in which one of them did. The line of a player whose matches are all older is
-// level.
+// TestRatingsOfAPeriod: if none of a chart's players played in its period, the chart shows the
+// shortest longer period in which one of them did. If a player's matches are all older than the
+// period shown, the line of that player is level.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -123,7 +123,7 @@ func TestRatingsOfAPeriod(t *testing.T) {
 			t.Errorf("after %d days: %+v, %v", days, r, err)
 		}
 		if days != 40 {
-			continue // one chart of both is enough
+			continue // one chart of two players is enough
 		}
 		r, err = g.questions().Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
 		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}

@@ -55,7 +55,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	for range 4 {
 		g.record(t, &alice, alice, carol, 2, 2)
 	}
-	g.record(t, &bob, bob, zoe, 2, 2) // Bob's third match and the last one needed for a place
+	g.record(t, &bob, bob, zoe, 2, 2) // Bob's third match, so now three players have enough for a place
 	alices := stats.PlayerStanding{
 		Name: name("Alice"), Position: 2, Total: 3, PlaceMatches: 3, Elo: 1503, Best: 1516,
 		Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",

@@ -26,7 +26,7 @@ func TestShowTop(t *testing.T) {
 		places int
 		sender *command.Person
 		rows   int
-		own    int // index of the sender's row
+		own    int // index of the sender's row, -1 for no sender
 	}{
 		{1, nil, 1, -1}, {1, &bob, 1, 2}, {3, &bob, 3, 2}, {3, &zoe, 3, 3}, {4, &zoe, 4, 3}, {999_999_999, &zoe, 4, 3},
 	} {

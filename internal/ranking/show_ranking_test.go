@@ -112,7 +112,7 @@ func (g *game) addCrowd(t *testing.T) {
 }
 
 // crowdPage returns a page of newCrowd's ranking, with the row of the asker on or below it. own is
-// the number of people before the asker, -1 if the asker is not in the ranking.
+// how many people come before the asker, -1 if the asker is not in the ranking.
 func crowdPage(number int, asker ladder.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {
@@ -133,8 +133,8 @@ func crowdRow(i int) stats.Row {
 	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 5}
 }
 
-// TestRankingOfMany: below the first page is the asker's own row, unless the row is on the page or
-// the asker has none.
+// TestRankingOfMany: the asker's own row is shown below the first page, unless the row is on that
+// page or the asker has none.
 func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -22,7 +22,7 @@ func TestFindTimeZone(t *testing.T) {
 		"america/port-au-prince": "America/Port-au-Prince", "antarctica/mcmurdo": "Antarctica/McMurdo", "africa/dar es salaam": "Africa/Dar_es_Salaam",
 		"utc": "UTC", "gmt": "GMT", "etc/gmt+3": "Etc/GMT+3", "us/eastern": "US/Eastern", "Europe/Kiev": "Europe/Kiev",
 		"Berlin": "Europe/Berlin", "new york": "America/New_York", "argentina/salta": "America/Argentina/Salta",
-		"gmt+3": "", "istanbul": "", "eastern": "", // Etc/GMT+3 is behind UTC; the others each end two names
+		"gmt+3": "", "istanbul": "", "eastern": "", // Etc/GMT+3 is behind UTC; the others are ambiguous
 		"": "", "Local": "", "local": "", "Europe": "", "Europe/": "", "Europe/Berlin\nUTC": "", "Europe/Berlin UTC": "", "CEST": "", "+03:00": "",
 		"Factory": "", "localtime": "", "posixrules": "", "right/UTC": "", "../Europe/Berlin": "", "/etc/localtime": "", "Europe/../UTC": "", `Europe\Berlin`: "",
 	} {

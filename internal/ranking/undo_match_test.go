@@ -285,7 +285,7 @@ func TestWhichMatch(t *testing.T) {
 			if tc.want == 0 {
 				checkNotice(t, g.notice(t, o.Key), tc.refuse)
 			} else if n, ok := g.notice(t, o.Key).(ranking.UndoPrompt); tc.sender == nil && ok && n.Number == tc.want {
-				return // it asks first
+				return // the bot asks an anonymous admin first
 			} else if n, ok := g.notice(t, o.Key).(ranking.MatchUndone); !ok || n.Number != tc.want {
 				t.Errorf("notice is %+v, want match %d", g.notice(t, o.Key), tc.want)
 			}

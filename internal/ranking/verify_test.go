@@ -49,7 +49,7 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 }
 
 // TestVerifyAndRepair: a verification finds exactly the expected problems of each corruption, and a
-// repair fixes those that it can.
+// repair leaves only the problems that it cannot fix.
 func TestVerifyAndRepair(t *testing.T) {
 	t.Parallel()
 	for name, c := range corruptions {
@@ -76,7 +76,7 @@ func TestVerifyAndRepair(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsFound: some corruption causes each of these problems.
+// TestEveryProblemIsFound: each of these problems is an expected finding of some corruption.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{
