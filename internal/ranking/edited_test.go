@@ -151,8 +151,8 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // TestEditsOvertaken: while one instance handles a message or an edit, another instance handles the
-// message, another edit, or the same update once more. Only the first one that is not refused takes
-// effect, except that an edit with another score leads to an offer to fix the match.
+// message, another edit, or the same update once more. Of the two, only the first that is not
+// refused takes effect, except that an edit with another score leads to an offer to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -53,7 +53,7 @@ type process struct {
 	slot  int
 	cmd   *exec.Cmd
 	stdin io.Writer
-	// killed is set before the process is killed, so that its exit is no failure.
+	// killed is set before the process is killed, so that its exit does not count as a failure.
 	killed atomic.Bool
 	ended  chan struct{} // closed once the process has exited and all its output is read
 }

@@ -32,7 +32,7 @@ type chatState struct {
 	Language       string
 	Active, Parked bool
 	// Greeted is the time of the last greeting, in seconds after the start of the test's clock. It
-	// is -1 if the bot has not greeted the chat since it was added.
+	// is -1 if the chat was not greeted since the bot was added.
 	Greeted int64
 	Hellos  int // number of greetings in the outbox
 }

@@ -339,7 +339,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 }
 
 // TestLateCommand: after the move, a command from the old id counts in the chat. The chat keeps its
-// title, and the answer is not a reply, because another message may now have the command's id.
+// title, and the answer is not a reply, because another message may now have the id of the
+// command's message.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

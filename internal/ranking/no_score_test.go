@@ -100,7 +100,7 @@ func TestCompleteLast(t *testing.T) {
 }
 
 // TestScoreOfAnEarlierMatch: if an earlier match has the reported score, the bot asks about that
-// match, and does not offer to add the score to a later match without one.
+// match, and does not offer to add the score to a later match without a score.
 func TestScoreOfAnEarlierMatch(t *testing.T) {
 	t.Parallel()
 	for _, by := range []*command.Person{&bob, &carol, nil} {

@@ -114,7 +114,7 @@ func TestOddsAboutStrangers(t *testing.T) {
 }
 
 // TestTeamsToCard: a button below proposed teams replaces them with the next split. Another button
-// starts a wizard for a match of these teams, which the person who presses it reports.
+// starts a wizard for a match of these teams. The person who presses that button reports the match.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

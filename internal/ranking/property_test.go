@@ -406,7 +406,7 @@ func (c *modelGroup) amendAny(
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
 	case c.matches[number-1].undone:
 		refusal, _ := notice.(ranking.Refusal)
-		refusal.Minutes = 0 // depends on whether it can be restored
+		refusal.Minutes = 0 // depends on whether the match can be restored
 		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
 	case isRefusal(notice):
 		return notice, c.matches[number-1], number

@@ -186,7 +186,7 @@ func (g *game) notRecorded(t *testing.T, where string) []ranking.NotRecorded {
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
 // TestResultLimit: the first 60 of a sender's results in one minute are recorded. One notice lists
-// the others, unless it is already being sent.
+// the others. Once that notice is being sent, the next rejected result gets a new one.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)

@@ -160,7 +160,7 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	g.undo(t, &zoe, matchNumber(1))
 	g.undo(t, nil, matchNumber(2))
 	g.undo(t, nil, matchNumber(4))
-	g.page(t, &withName) // merges the two, which undoes match 3
+	g.page(t, &withName) // merges the two players, which undoes match 3
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 4 {
 		t.Fatalf("%d matches are undone, want 4", n)
 	}
@@ -174,8 +174,8 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: if the count of changes in a button differs from the match's, a press gets only
-// a toast and changes nothing.
+// TestStalePresses: if the change count in a button differs from the change count of the match, a
+// press gets only a toast and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

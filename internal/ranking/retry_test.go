@@ -184,7 +184,7 @@ func TestRecentConflict(t *testing.T) {
 		equal(t, "an answer locked the group", []bool{false}, locked)
 		store.left.Store(1)
 		locked = nil
-		// A question does not lock the group, because it may take long.
+		// A question does not lock the group, because answering it may take long.
 		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}}))
 		store.left.Store(1)
 		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"),

@@ -174,7 +174,7 @@ func TestResultsBeforeThePress(t *testing.T) {
 	}
 	report(10)
 	asked := g.askSeason(t, 20)
-	// The last two were sent after the press, but are handled before it.
+	// The last two reports were sent after the press, but are handled before it.
 	for _, at := range []int{19, 25, 26, 40, 40} {
 		report(at)
 	}

@@ -78,8 +78,8 @@ type modelSeason struct {
 	name         string
 	starts, ends time.Time // as in ranking.Season
 	waits        bool      // a timer for its end is waiting
-	placeMatches int       // once it is over: the matches needed for a place
-	halfway      bool      // once it is over: the next one began halfway
+	placeMatches int       // matches needed for a place, set when the season ends
+	halfway      bool      // the next season begins halfway, set when this one ends
 	entries      map[*entity]entry
 }
 

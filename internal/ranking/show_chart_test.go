@@ -123,7 +123,7 @@ func TestRatingsOfAPeriod(t *testing.T) {
 			t.Errorf("after %d days: %+v, %v", days, r, err)
 		}
 		if days != 40 {
-			continue // one chart of two players is enough
+			continue // checking a chart of two players once is enough
 		}
 		r, err = g.questions().Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
 		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}

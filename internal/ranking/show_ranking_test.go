@@ -60,7 +60,8 @@ func TestShowRanking(t *testing.T) {
 }
 
 // TestPlacesBegin: until three players have enough matches for a place, there is one list by
-// rating, without places. A change of how many matches a place takes applies at once.
+// rating, without places. If an admin changes how many matches a place requires, the change applies
+// at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -20,7 +20,7 @@ const (
 	laddersOf    = "ch.telegram_chat_id = $1"
 )
 
-// SQL conditions that select seasons: by id, or the current ones of a chat.
+// SQL conditions that select seasons: by id, or the current seasons of a chat.
 const (
 	seasonWithID = "n.id = $1"
 	goingOnIn    = laddersOf + " AND n.id = l.season_id"

@@ -96,7 +96,7 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 		// The clocks change by half an hour.
 		{"Australia/Lord_Howe", "2026-04-04T16:00:00Z", "2026-04-04T13:00:00Z", day, "2026-04-05T13:30:00Z"},
 		{"Australia/Lord_Howe", "2026-10-04T00:00:00Z", "2026-10-03T13:30:00Z", day, "2026-10-04T13:00:00Z"},
-		// The next day is the skipped one.
+		// The zone skips the next day.
 		{"Pacific/Apia", "2011-12-29T12:00:00Z", "2011-12-29T10:00:00Z", day, "2011-12-30T10:00:00Z"},
 		{"Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z", day, "2011-12-31T10:00:00Z"},
 		{"Pacific/Apia", "2011-12-31T09:59:59Z", "2011-12-01T10:00:00Z", month, "2011-12-31T10:00:00Z"},

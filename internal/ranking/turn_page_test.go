@@ -67,7 +67,7 @@ func TestTurnRanking(t *testing.T) {
 }
 
 // TestPressesTurnPages: each press is answered and handled once. The newest page for a message
-// replaces one that still waits, and expires after ten minutes.
+// replaces one that still waits. Pages expire after ten minutes.
 func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -160,7 +160,7 @@ func TestUnboundTopic(t *testing.T) {
 	for _, topic := range []int64{8, 9} {
 		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, topic)
 	}
-	for range 2 { // repeating it changes nothing
+	for range 2 { // repeating the command changes nothing
 		g.mustChangeLadder(t, unbind, 8)
 	}
 	g.record(t, &alice, alice, bob, 3, 1) // in the topic
