@@ -121,7 +121,7 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 
 // TestLastOfTheTwo: a report with one result counts as a repetition of an earlier report by the
 // same sender only if the same players have no later match. If a message with several results is
-// sent twice, the bot asks about each of them.
+// sent twice, the bot asks about each result.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -175,7 +175,7 @@ func (g *game) namePlayers(t *testing.T, value any) {
 	}
 }
 
-// untagged is an option that ignores tags, because they have tests of their own.
+// untagged is an option that ignores tags, because tags have tests of their own.
 var untagged = cmpopts.IgnoreTypes(ranking.MatchTag(""))
 
 func checkNotice(t *testing.T, got, want ranking.Notice) {
