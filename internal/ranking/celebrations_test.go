@@ -23,8 +23,8 @@ func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	}
 }
 
-// largestUpset makes match 1 the only upset, by the given rating difference. If the difference is 0,
-// no match is an upset.
+// largestUpset makes match 1 the only upset, by the given rating difference. If the difference is
+// 0, no match is an upset.
 func largestUpset(t *testing.T, g *game, upset int) {
 	t.Helper()
 	g.exec(t, `UPDATE matches SET upset = CASE WHEN number = 1 THEN nullif($1::integer, 0) END`, upset)
