@@ -31,7 +31,7 @@ type callRecord struct {
 	limit  int
 	calls  []*Call
 	count  int64
-	byName map[string]int64 // number of finished calls, including those dropped from the record
+	byName map[string]int64 // how many calls of each method are finished, including dropped ones
 }
 
 func (r *callRecord) add(c *Call) {
@@ -129,8 +129,8 @@ type hookList[T any] struct {
 // goroutine. f must not call Close.
 func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
-// AfterEffect calls f for every request after the request took effect or was refused, and before
-// its response is written.
+// AfterEffect calls f for every request after the request took effect, was refused, or was stopped
+// by a fault, and before its response is written.
 func (s *Server) AfterEffect(f func(Call)) (remove func()) { return addHook(s, &s.afterEffect, f) }
 
 func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {

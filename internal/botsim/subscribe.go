@@ -13,7 +13,7 @@ type subscriber struct {
 }
 
 // Subscribe returns a channel of all messages of all chats from now on, in order. A message that
-// the bot edits is repeated with its new text. cancel and Close close the channel.
+// the bot edits is repeated with its new content. cancel and Close close the channel.
 func (s *Server) Subscribe() (messages <-chan Message, cancel func()) {
 	sub := &subscriber{out: make(chan Message), more: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.mu.Lock()

@@ -240,8 +240,8 @@ func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
 	return d
 }
 
-// endDelivery completes the record of an attempt and applies its result, unless the webhook was
-// removed during the attempt.
+// endDelivery completes the record of an attempt. It applies the result unless the webhook was
+// removed or the server closed during the attempt.
 func (s *Server) endDelivery(
 	h *activeWebhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {

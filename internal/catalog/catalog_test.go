@@ -171,8 +171,8 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 	}
 }
 
-// limits maps the beginning of a text's id to the maximum number of characters of the text without
-// its arguments, so that it can be read on a phone.
+// limits maps the beginning of a text's id to the maximum number of characters that the text may
+// have without its markup and its arguments, so that it can be read on a phone.
 var limits = map[string]int{
 	"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240,
 }

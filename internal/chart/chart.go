@@ -21,10 +21,10 @@ const (
 	Height = 800
 )
 
-// Point is a rating after a match, or before a player's first match.
+// Point is a rating after a match, or before the first match of a line or of a season in it.
 type Point struct {
 	At    time.Time
-	Match int // the match's number in its group
+	Match int // the match's number in its group; one less for a rating before the match
 	Elo   int
 }
 

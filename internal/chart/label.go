@@ -37,8 +37,8 @@ func drawable(name string) bool {
 type Label struct {
 	Text string
 	// Lettered is set if the text is the letter of the line, from A, because the name cannot be
-	// drawn or would look like another one. A number would look like a place. The caller must tell
-	// the reader whose letter it is.
+	// drawn or could be mistaken for another label. A number would look like a place. The caller
+	// must tell the reader whose letter it is.
 	Lettered bool
 }
 

@@ -39,8 +39,8 @@ func (p *plot) thin(columns trace, points []Point, width int) trace {
 	return columns
 }
 
-// strokes returns the rectangles of a line. Those of one season do not overlap, unless columns are
-// closer than the width.
+// strokes returns the rectangles of a line. Within a season they do not overlap, unless columns are
+// closer together than the width.
 func (t trace) strokes(width int) iter.Seq[image.Rectangle] {
 	return func(yield func(image.Rectangle) bool) {
 		for i, col := range t {

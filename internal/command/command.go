@@ -25,8 +25,9 @@ const (
 
 // Command is a command with its arguments, as Parse finds it in a message or Text makes it.
 type Command struct {
-	Name    string // at first as typed, normalized by the function Name
-	Written string // like Name, but an alias stays when Name becomes the command's main name
+	Name string // at first as typed, normalized by the function Name
+	// like Name, but unchanged when Name becomes the main name of an alias, or NameSeason
+	Written string
 	Args    string // the trimmed text after the command, with a placeholder for each mention
 	// the first words of the arguments, if WithoutWords has cut them because they name a ladder
 	Ladder    string
@@ -36,10 +37,12 @@ type Command struct {
 
 	// The caller sets the rest, which is not in the text; Parse leaves it empty.
 	MayNameLadder bool   // the first words of the arguments may name the ladder
-	Sender        Person // the author of the message, zero for an anonymous admin
-	// the person whose message this one replies to, nil for none; IsBot must be set for a bot
-	Reply  *Person
-	Picked []ladder.PlayerID // the choices made for the first unclear names in a question
+	Sender        Person // the author of the message; zero if unknown, as for an anonymous admin
+	// the author of the message that this one replies to, or an opponent chosen before; nil if
+	// there is neither. IsBot must be set if it is a bot
+	Reply *Person
+	// the players chosen so far for the unclear names in a question, in the order of the names
+	Picked []ladder.PlayerID
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the
@@ -117,8 +120,8 @@ var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
 // commandHead returns the submatches of commandPattern for the command that text begins with, or
 // nil if there is none. Telegram marks only names made of the letters a to z, digits and "_".
-// Another word, such as "/gané" or "/матч", has no mark, or one that ends inside it. It is a
-// command unless it is marked as something else, such as code.
+// Another word, such as "/gané" or "/матч", has no mark, or one that ends inside it. Such a word
+// is a command unless an entity of another kind, such as code, begins there.
 func commandHead(text string, entities []Entity) []string {
 	if head := commandPattern.FindStringSubmatch(text); head != nil && !isWord(head[1]) {
 		if slices.ContainsFunc(entities, func(e Entity) bool { return e.Offset == 0 && e.Kind != KindBotCommand }) {

@@ -168,7 +168,7 @@ func TestParseMentions(t *testing.T) {
 // meaning is ignored, and the valid mention beside it counts.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
-	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19
+	const text = "/match 🏓 @alice דוד 3:1" // in code units, 🏓 is 7–8, @alice 10–15, דוד 17–19
 	good := command.Entity{Kind: command.KindMention, Offset: 10, Length: 6}
 	user := &command.Person{ID: 7, Name: "Dave"}
 	textMention := func(offset, length int) command.Entity {

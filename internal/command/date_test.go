@@ -21,7 +21,7 @@ func TestDates(t *testing.T) {
 		{"bob 3:1 on 20.11.", "bob 3:1 | 11-20"},
 		{"bob 3:1 11/27", "bob 3:1 | 11-27"},
 		{"bob 3:1 5/11", "bob 3:1 5/11"},       // may be a score
-		{"bob 21/15 27/11", "bob 21/15 27/11"}, // no other word is a score
+		{"bob 21/15 27/11", "bob 21/15 27/11"}, // no word is certain to be a score
 		{"bob 3:1 28.11.2025.", "bob 3:1 | 11-28 of 25"},
 		{"bob 3:1 28.11.24", "bob 3:1 | 11-28 of 24"},
 		{"bob 3:1 November 28th, 2025", "bob 3:1 | 11-28 of 25"},

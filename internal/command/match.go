@@ -19,7 +19,7 @@ type Match struct {
 	// Key is the idempotency key of the match. Parsing leaves it empty: then it is the key of the
 	// message, with #2, #3 and so on for the later matches of the message.
 	Key    string         `json:"key,omitempty"`
-	A      []Person       `json:"a"` // its number comes first in each score
+	A      []Person       `json:"a"` // the side whose points come first in each score
 	B      []Person       `json:"b"`
 	Self   bool           `json:"-"`      // A is the sender alone, whom the text does not name
 	Scores []ladder.Score `json:"scores"` // the only score, or the sets in the order played

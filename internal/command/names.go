@@ -23,8 +23,8 @@ type Names struct {
 	longest int              // the number of atoms of the longest name, at most maxWords
 }
 
-// NewNames indexes people by their names, first names, usernames and former usernames. It leaves
-// out bots, and people with neither an id nor a username.
+// NewNames indexes people by their names, shortened names, usernames and former usernames. It
+// leaves out bots, and people with neither an id nor a username.
 func NewNames(people []Person) *Names {
 	people = slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.isKnown() || p.IsBot })
 	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
@@ -135,7 +135,7 @@ func (n *Names) near(name string) []Person {
 func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	switch at := strings.Index(" "+key, " "+name); {
 	case strings.HasPrefix(key+" ", name+" "):
-		return 0, true // the first name, or the whole name, which stands for the sender without an @
+		return 0, true // the first name, or the whole name, as in "@me" for a player called Me
 	case at > 0 && strings.HasSuffix(key, " "+name):
 		return 1, true // the last name
 	case at >= 0:

@@ -128,7 +128,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob/Alice", "/match bob 3:1 twice", "!unexpected_word twice"},
 		{"Bob/Alice", "/match bob 3:1 gestern", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 учора", "sam 3:1 Bob"},
-		// Unknown names, and scores directly after a username.
+		// Incomplete, former and unknown names, and scores directly after a username.
 		{"Carol @carol", "/match @carol3:1", "sam 3:1 carol"},
 		{"Carol @carol", "/match @carol3:1 11:9", "sam 3:1 carol or sam 3:1 11:9 carol ?total 11:9"},
 		{"Carol @carol/X @carol3", "/match @carol3:1", "!incomplete_score 1"},

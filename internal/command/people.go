@@ -20,8 +20,9 @@ func (e *NameError) Error() string { return "it is not clear whom a name means" 
 
 // ParsePeople returns the people a question is about, in order: mentioned people, players meant by
 // name, and the sender for a word such as "me". If the question names no one, it returns the author
-// of the replied-to message, if any. It ignores numbers and words with a meaning in reports; any
-// other word is an unknown name. names may be nil, as for ParseMatch. Every error is a *NameError.
+// of the replied-to message, if any. It ignores numbers, words with a meaning in reports, and
+// countWords; any other word is an unknown name. names may be nil, as for ParseMatch. Every error
+// is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
 	p := newParser(c)
@@ -31,7 +32,7 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		// Neither a mention nor the name of a player.
+		// The @ is left only if the word is neither a mention nor a player's name.
 		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}
 		}

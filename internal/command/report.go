@@ -11,7 +11,7 @@ import (
 // parser reads the words of one command.
 type parser struct {
 	sender, replied Person
-	picked          []ladder.PlayerID // the choices made for the first unclear names in a question
+	picked          []ladder.PlayerID // as in Command
 	// the sender's outcome according to the command's name: won, lost, drew, or unknown
 	said   meaning
 	isOpen bool // it stays open who won, whatever the words say
@@ -28,7 +28,7 @@ func newParser(c Command) parser {
 // senderPlays reports whether the sender can be one of the players.
 func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBot }
 
-// line is the content of one result, or of several on one line.
+// line is what was read from one line of a report, from a part of a line, or from a whole report.
 type line struct {
 	words  []word
 	scores scoreText
@@ -62,8 +62,8 @@ func (p parser) parse(t text) (Report, error) {
 	return report, err
 }
 
-// table returns the match of two people whose points are in columns, one for each set: "@bob 6 4"
-// above "@carol 3 6".
+// table returns a match of two sets that is written as one row of points for each person: "@bob 6
+// 4" above "@carol 3 6".
 func table(lines []line) (m Match, ok bool) {
 	isRow := func(l line) bool {
 		all := l.scores.numbers
@@ -108,9 +108,9 @@ func (l line) winsFirst() bool {
 	return len(all) > 1 && value(all[0].text) > value(all[1].text)
 }
 
-// lines reads all words of a report. If it has at least four numbers, and at least two of its lines
-// have people and numbers, it returns those of its lines that have people, numbers, a versus or an
-// outcome. Otherwise it returns the whole text as one line.
+// lines reads all words of a report. If the report has at least four numbers, and at least two of
+// its lines have both people and numbers, lines returns each line that has people, numbers, a
+// versus or an outcome. Otherwise it returns the whole text as one line.
 func (p parser) lines(t text) ([]line, error) {
 	whole, err := p.line(t)
 	if err != nil || len(whole.scores.numbers) < 4 {
@@ -166,9 +166,11 @@ func (p parser) line(t text) (line, error) {
 
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
-	// a person precedes, with only minor words between; a pause, or "and", since the last person
+	// named: a person precedes, with only minor words between. pauses and joins: there has been a
+	// pause, or an "and", since the last person. greets: a greeting directly precedes. isGreeted: a
+	// greeting directly preceded the last person.
 	var named, pauses, joins bool
-	var greets, isGreeted bool // a greeting directly precedes, or preceded the last person
+	var greets, isGreeted bool
 	has := make(map[meaning]bool)
 	for i, w := range words {
 		next := following(words[i+1:])

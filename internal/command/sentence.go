@@ -156,7 +156,7 @@ type piece struct {
 	isWoman   bool // judging by the name
 	isMan     bool // judging by the name
 	isOblique bool
-	isWhom    bool // in the accusative
+	isWhom    bool // possibly in the accusative
 }
 
 // isSubject reports whether a word for the sender may be the subject: "I", or "me" on the first

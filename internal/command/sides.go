@@ -21,7 +21,7 @@ func (l line) boundary() (at int, ok bool, err error) {
 	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
-		// all but two neighbors are joined: "@a+@b @c+@d"
+		// "and" joins all neighbors except for one pair: "@a+@b @c+@d"
 		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 {
 			at = 1
 			for slices.Contains(l.joined, at) {
