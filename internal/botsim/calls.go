@@ -12,7 +12,7 @@ import (
 type Call struct {
 	ID        int64 // 1, 2, 3 … in order of arrival
 	Method    string
-	ChatID    int64             // 0 if the request names no chat
+	ChatID    int64             // 0 if the request has no chat id
 	Params    map[string]string // nested values are JSON text; read-only
 	At        time.Time
 	Done      bool   // false while the request is in progress

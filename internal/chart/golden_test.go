@@ -106,8 +106,8 @@ func goldenCharts() map[string]Chart {
 	return charts
 }
 
-// inSeasons starts a season with each of two matches, and resets all players to 1500 before it. The
-// first player is not in the last season.
+// inSeasons starts a season with each of two matches. In each season, players begin again at 1500.
+// The first player is not in the last season.
 func inSeasons(c Chart) Chart {
 	for i, first := range []int{70, 120} {
 		c.Seasons = append(c.Seasons, Season{Match: first, Label: fmt.Sprintf("Season %d", i+2)})

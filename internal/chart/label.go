@@ -86,7 +86,7 @@ func shorten(text string, width int) string {
 // ascend. Neighbors are at least distance apart, and all are between top and bottom. The labels
 // move as little as possible.
 func spread(heights []int, distance, top, bottom int) []int {
-	// touching neighbors; sum/count is where the first of them wants to be
+	// labels that touch; sum/count is the best height for the first of them
 	type block struct{ sum, count int }
 	var blocks []block
 	for i, height := range heights {

@@ -167,7 +167,7 @@ type Person struct {
 	Former string `json:"-"`
 	// the Player has left the group, so a name means this person only if no present player has it
 	Left bool `json:"-"`
-	// Earlier is set if the data comes from an earlier message, so that this one adds nothing.
+	// Earlier is set if the data comes from an earlier message rather than from the command's own.
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
 	Whom    bool `json:"-"` // that case may be the accusative

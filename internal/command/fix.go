@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// maxNumberDigits is the maximum number of digits in a match number.
+// maxNumberDigits is the maximum number of digits in a match number, or in a number in a question.
 const maxNumberDigits = 9
 
 // ParseNumber reads the arguments of /undo and /restore: the number of a match, 0 if none is given.
@@ -45,7 +45,7 @@ func matchNumber(word string) (int, error) {
 // Fix corrects the result of a recorded match.
 type Fix struct {
 	Number int            // number of the match; 0 if it is not given
-	Scores []ladder.Score // as in Match; nil if nothing is given
+	Scores []ladder.Score // as in Match; nil if the command has no arguments
 }
 
 // ParseFix reads the arguments of /fix. Every error is a *FormError.

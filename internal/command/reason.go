@@ -28,17 +28,17 @@ const (
 	ReasonBot Reason = "bot"
 	// a word with an @ that Telegram has not marked as a mention: the word
 	ReasonUnknownMention Reason = "unknown_mention"
-	// a word, a separator or a mention in the wrong place: the word or the person
+	// a word, a separator or a mention in the wrong place: the word, the separator or the person
 	ReasonUnexpectedWord Reason = "unexpected_word"
 	// a question about an unsupported span of time: what was typed
 	ReasonSpan Reason = "span"
-	// people, or the number of a match, but no score
+	// no score, and no word that states the outcome
 	ReasonNoScore Reason = "no_score"
 	// a number lacks its other half, or may be a match number: the number
 	ReasonIncompleteScore Reason = "incomplete_score"
 	// three numbers: the third
 	ReasonThirdNumber Reason = "third_number"
-	// several scores, one without a colon or a dash: the word in which the second begins
+	// several scores, not all with a colon or a dash: the word with the third number
 	ReasonSeveralScores Reason = "several_scores"
 	// more than MaxSets scores, or too long a text about the games of a match that ended early
 	ReasonTooManySets Reason = "too_many_sets"

@@ -277,7 +277,7 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 		}
 	case won, lost, drew:
 		p.verbs = verbs[strings.ToLower(w.string)]
-		if len(l.people) == 0 && p.isOf(several) { // the sender's own team is not named
+		if len(l.people) == 0 && p.isOf(several) { // the people who won or lost are not named
 			return formError(ReasonUnexpectedWord, w.string)
 		}
 		l.pieces = append(l.pieces, p)

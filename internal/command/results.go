@@ -246,7 +246,7 @@ func (l line) ofSender(sender Person) meaning {
 // that separates sides, stands between two parts.
 func (l line) parts() (all [][]word, hasWordBetween bool) {
 	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
-	var first, last word // the first and the last person or score
+	var first, last word // the first person or score, and the last one so far
 	start, end := 0, 0   // of a part; end is the index after last
 	for i, w := range l.words {
 		if !w.isPerson() && !w.isScore() {

@@ -378,7 +378,7 @@ func withWord(all []piece, p piece) []piece {
 }
 
 // withPerson adds a person. People on one side become one piece if at most a word such as "with" or
-// an article is between them. A pause keeps them apart unless there is a "with".
+// an article is between them. A person who is set apart, as by a pause, joins only after a "with".
 func withPerson(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isWith := false

@@ -51,8 +51,8 @@ func (l line) winnersOnly() bool {
 		func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
 }
 
-// hasThreeSides reports whether each of several words separates sides, as in "@a vs @b vs @c". It
-// is false if one is a sign, because a dash may also join the names of a team.
+// hasThreeSides reports whether several versus words separate sides, as in "@a vs @b vs @c". It is
+// false if one of the words is a sign, because a dash may also join the names of a team.
 func (l line) hasThreeSides() bool {
 	words := l.all(versus)
 	for i, p := range words {

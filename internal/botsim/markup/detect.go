@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// These patterns match an entity without its surroundings. The code checks the characters before
-// and after it.
+// These patterns match an entity or a part of one. The code checks the characters before and after
+// the match.
 var (
 	commandPattern = regexp.MustCompile(`^/[A-Za-z0-9_]{1,64}(@[A-Za-z0-9_]{3,32})?`)
 	// Telegram's own pattern requires four characters; users in tests may have shorter names.

@@ -27,7 +27,7 @@ var parametersJSON []byte
 
 // Table lists the parameters of the simulated methods, and the values that these may have.
 type Table struct {
-	Source  string           // version of the documentation
+	Source  string           // version and date of the Bot API documentation
 	Methods map[string]rules // by name
 	// Types maps the types of objects in parameters to the rules of their fields. An object of any
 	// other type may hold anything.
