@@ -254,9 +254,9 @@ func WithToken(token string) Option { return func(o *options) { o.token = token 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock for the dates of messages, calls and deliveries, for the limits, and for
-// the lifetime of updates and button presses. Long polls, delays and retries of deliveries always
-// use real time.
+// WithClock sets the clock of the server, on which the dates of messages, the limits, and the
+// lifetime of updates and button presses depend, for example. Long polls, delays, and the timeouts
+// and retries of deliveries always use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
 // WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the

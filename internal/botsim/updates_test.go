@@ -140,9 +140,9 @@ func TestAllowedUpdatesPersist(t *testing.T) {
 func TestChatMemberNeedsAdminAndAllowedUpdates(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
-	group.Promote(alice) // not allowed, not an admin
+	group.Promote(alice) // the bot does not allow chat_member and is not an admin
 	bot.updates(t, fields{"allowed_updates": []string{"chat_member"}})
-	group.Demote(alice) // allowed, not an admin
+	group.Demote(alice) // the bot allows chat_member but is not an admin
 	group.Promote(s.Bot())
 	group.Promote(alice)
 	got := bot.updates(t, fields{})

@@ -158,7 +158,7 @@ func isGame(word string, hasScore bool, beside ...string) bool {
 			return false
 		}
 		points := max(value(pair[1]), value(pair[3]))
-		isLong := m[2] == "/" && points > 7 // no result of several sets, no set of tennis
+		isLong := m[2] == "/" && points > 7 // neither a result in sets nor a set of tennis
 		return canBe && (strings.Contains("./", pair[2]) || isLong) || points == 1 && strings.TrimRight(word, ".") == "1/2"
 	}
 	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)

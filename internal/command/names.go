@@ -35,7 +35,7 @@ func NewNames(people []Person) *Names {
 			n.former[username] = append(n.former[username], i)
 		}
 	}
-	for i, p := range people { // exact names come first
+	for i, p := range people { // in a second pass, so that exact names come first
 		name := foldName(p.Name)
 		first := firstName(name)
 		n.add(first, i)

@@ -101,7 +101,7 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 // tryAll reads a text with each choice of people for the names, and also without each name that has
 // another meaning. It tries only the first ways if there are very many.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
-	ways, most := 1, 64         // how many to try at most
+	ways, most := 1, 64         // most limits how many ways are tried
 	if len(found) > 4*MaxTeam { // too many for a match, even if each is named twice
 		most = MaxReadings
 	}

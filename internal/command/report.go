@@ -352,7 +352,7 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	case m == not && next.meaning == game:
 		return filler // "no xadrez"
 	case m == joy && !named && !next.isPerson():
-		return filler // the sender is glad
+		return filler // no person is beside it, so it shows only that the sender is glad
 	case m == we && next.meaning.isWith():
 		return me
 	case m == heOrHave && next.isParticiple():
