@@ -151,8 +151,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 // each for its offset and length.
 const entitySize = 6
 
-// decodeEntities decodes each group of entitySize bytes as an entity. The user of a text mention
-// gets the entity's index, counted from 1, as id, so that entityOf can find the entity.
+// decodeEntities decodes each group of entitySize bytes as an entity. The user of an entity, if it
+// has one, gets the entity's index, counted from 1, as id, so that entityOf can find the entity.
 func decodeEntities(data []byte) []command.Entity {
 	kinds := []command.EntityKind{
 		command.KindBotCommand, command.KindMention, command.KindTextMention, "bold", "",
