@@ -34,8 +34,8 @@ import (
 )
 
 const (
-	// databaseTimeout is how long a start waits for the database: long enough if both start
-	// together, short enough for an operator who waits for the error.
+	// databaseTimeout is how long the bot waits for the database. It is long enough for a database
+	// that starts together with the bot, and short enough for an operator who waits for the error.
 	databaseTimeout = 20 * time.Second
 	// requestTimeout limits each attempt of a step that sends requests to Telegram, at the start or
 	// in a command other than run.
@@ -233,7 +233,8 @@ func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, 
 	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.client.Now, b.log)}
 }
 
-// committed wakes the dispatcher for a lane: this instance's if it leads, otherwise the leader's.
+// committed wakes a dispatcher for a lane: this instance's own if this instance leads, otherwise
+// the leader's.
 func (b *instance) committed(l outbox.Lane) {
 	if !b.dispatcher.Wake(l) {
 		b.notifier.Wake(l)
@@ -270,9 +271,9 @@ func (b *instance) work(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// claim fails if another bot has adopted the database since the start; it ignores all other errors.
-// The leader neither sends nor polls meanwhile. So claim drops a session that does not answer, and
-// asks again in another one.
+// claim fails if another bot has adopted the database since the start. If the database session does
+// not answer in time, claim drops it and asks again in another one, because the leader neither
+// sends nor polls until claim returns. It ignores all other errors.
 func (b *instance) claim(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, leaseTimeout)

@@ -49,8 +49,8 @@ type boards struct {
 	touched map[outbox.ChatID]struct{}
 	updated map[outbox.ChatID]time.Time // when a board's last update was queued or sent
 
-	// retry is the earliest time of the next call to the store after a failed one; zero: the last
-	// one succeeded. Only the goroutine of run uses it.
+	// retry is the earliest time of the next call to the store after a failed one. It is zero
+	// unless the last call failed. Only the goroutine of run uses it.
 	retry time.Time
 }
 
@@ -119,8 +119,8 @@ func (b *boards) queueTouched(ctx context.Context) {
 	}
 }
 
-// queue calls the given function, wakes the lanes of the chats that it returns, and reports whether
-// the call succeeded.
+// queue calls the given function, which queues updates and returns their chats. It then notes the
+// updates and wakes the lanes of those chats. It reports whether the function succeeded.
 func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbox.ChatID, error)) bool {
 	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

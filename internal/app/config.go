@@ -53,7 +53,7 @@ type DatabaseConfig struct {
 	DataDir     string `name:"data" env:"DATA_DIR" placeholder:"DIR" help:"Folder in which the bot keeps its own database if DATABASE_URL is not set, or off to make DATABASE_URL required (default: elobot-data)."`
 }
 
-// ConfigError lists all faults of the configuration, one sentence each.
+// ConfigError lists faults of the configuration, one sentence each.
 type ConfigError struct {
 	Faults []string
 }
@@ -153,8 +153,8 @@ func readAddress(address string) *url.URL {
 	return u
 }
 
-// isProxy reports whether net/http can use address as a proxy. The address may be a host and a port
-// without a scheme.
+// isProxy reports whether address is the address of a proxy for net/http, and has no path, query or
+// fragment. It may be a host and a port without a scheme.
 func isProxy(address string) bool {
 	full := address
 	if !strings.Contains(address, "://") {

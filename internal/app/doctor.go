@@ -40,8 +40,8 @@ const (
 	deliveryTrouble = time.Hour
 )
 
-// Finding is the result of examining one thing. Its text states a fact if all is well, or else what
-// is wrong and what to do.
+// Finding is the result of examining one thing. Text states a fact if OK is set. Otherwise it says
+// what is wrong, and usually what to do.
 type Finding struct {
 	About string
 	OK    bool
@@ -414,8 +414,7 @@ func (d *doctor) lease(f postgres.WorkFacts) {
 	}
 }
 
-// compareClocks reports how far the other clocks are ahead of this machine's, as far as they could
-// be read.
+// compareClocks reports how far each clock that could be read is ahead of this machine's.
 func (d *doctor) compareClocks() {
 	var differ, agree []string
 	for _, c := range d.clocks {

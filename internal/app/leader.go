@@ -39,7 +39,7 @@ type leadership struct {
 }
 
 // lead runs work whenever this instance has the lease, until the context ends, or work returns for
-// any other reason than a lost lease. Losing the lease cancels work's context. Once work has
+// any reason other than a lost lease. Losing the lease cancels work's context. Once work has
 // returned, lead releases the lease.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
@@ -117,8 +117,8 @@ func (l leadership) renew(ctx context.Context) error {
 			return nil
 		}
 		timeout := leaseTimeout
-		// When the lease is about to expire, an attempt gets until then, but at least the renewal
-		// interval.
+		// Near the end of the lease, the attempt gets only the time left, or the renewal interval
+		// if that is longer.
 		if left := l.lease.Remaining(); left > 0 {
 			timeout = min(timeout, max(left, l.renewal))
 		}
@@ -157,6 +157,6 @@ func (l leadership) release(ctx context.Context) {
 // instanceName names an instance in the table of leases. Containers often have the same process id,
 // and sometimes the same host name; the random part makes the name unique.
 func instanceName() string {
-	host, _ := os.Hostname() // it may have none
+	host, _ := os.Hostname() // empty on an error
 	return fmt.Sprintf("%s/%d/%s", cmp.Or(host, "unknown"), os.Getpid(), rand.Text())
 }

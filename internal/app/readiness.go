@@ -27,7 +27,7 @@ type readiness struct {
 
 	mu    sync.Mutex
 	asked time.Time // when the database was last asked
-	err   error     // the database's answer
+	err   error     // the result of asking; nil if the database answered as expected
 }
 
 func (r *readiness) await(what string) { r.awaited.Store(&what) }

@@ -88,8 +88,8 @@ type settingsReader struct {
 
 func (r *settingsReader) wrong(sentences ...string) { r.faults = append(r.faults, sentences...) }
 
-// number returns a whole number from low to high. For any other value it notes a fault and returns
-// 0.
+// number parses a whole number from low to high. An empty value stands for fallback. For any other
+// value, number notes a fault and returns 0.
 func (r *settingsReader) number(name, value string, fallback, low, high int) int {
 	n, err := strconv.Atoi(cmp.Or(value, strconv.Itoa(fallback)))
 	if err == nil && low <= n && n <= high {

@@ -40,8 +40,8 @@ type timerService interface {
 type timers struct {
 	service timerService
 	// seasons means that only timers that end seasons are fired; otherwise all other timers are.
-	// Two loops run them separately, because many seasons may end at the same instant, which must
-	// not delay other timers.
+	// Each of the two kinds has its own loop, because many seasons may end at the same instant,
+	// which must not delay other timers.
 	seasons  bool
 	incoming *incoming
 	log      *slog.Logger

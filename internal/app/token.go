@@ -12,12 +12,13 @@ import (
 	"elobot/internal/telegram"
 )
 
-// tokenPatience is how long Telegram may refuse a token that has worked before. It does so for a
-// while when a bot moves between Bot API servers.
+// tokenPatience is how long the bot keeps trying while Telegram refuses a token that has worked
+// before. Telegram does so for a while when a bot moves between Bot API servers.
 const tokenPatience = 10 * time.Minute
 
 type token struct {
-	// worked means that this bot owns the database, so Telegram has accepted its token before.
+	// worked means that this bot owns the database, so Telegram has accepted a token of this bot
+	// before.
 	worked bool
 	log    *slog.Logger
 

@@ -74,10 +74,10 @@ type boardUpdate struct {
 	receipt outbox.Receipt
 }
 
-// findPinned looks up the chat's pinned message. If that is the board, but not the known message,
-// the newer of the two becomes the message to edit, and the older one is unpinned as a copy. The
-// newer one was sent because the older one was gone or too old to edit, but the process may have
-// died before storing the new id.
+// findPinned looks up the chat's pinned message. If that is the board and no message is known, it
+// becomes the message to edit. If another message is known, the newer of the two becomes the
+// message to edit, and the older one is unpinned as a copy. The newer one was sent because the
+// older one was gone or too old to edit, but the process may have died before storing the new id.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err

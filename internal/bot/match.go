@@ -242,8 +242,8 @@ func (w words) numberList(numbers []int) string {
 	}
 }
 
-// celebration says what is special about a match. It is empty for kinds that only newer releases
-// have.
+// celebration says what is special about a match. It is empty if nothing is, and for kinds that
+// only newer releases have.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""

@@ -39,8 +39,8 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	return [][]button{turn, {{text: w.Text("button.stats", nil), data: playerData(playerCode, player)}}}
 }
 
-// turnMatches returns the buttons for newer and older matches. first and last are the matches at
-// the ends of the current page.
+// turnMatches returns the buttons for newer and older matches. first and last identify the first
+// and the last match on the current page, by number or by id.
 func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, last int64) []button {
 	data := func(is bool, at stats.Paging) string {
 		if !is {
@@ -52,8 +52,8 @@ func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, 
 }
 
 // matchesData returns the data of a button for a page of matches: of a player, as in 1h:7 and
-// 1h:7:o5, or of the group, as in 1m:0 and 1m:o5. o5 stands for the matches older than 5, n5 for
-// the newer ones, and neither for the first page, which other views link to.
+// 1h:7:o5, or of the group, as in 1m:0 and 1m:o5. o5 stands for the matches older than match 5, and
+// n5 for the newer ones. Data with neither stands for the first page, which other views link to.
 func matchesData(code string, q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
 	if q.At.Key != 0 {

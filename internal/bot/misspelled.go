@@ -17,7 +17,8 @@ const minMisspelled = 4
 
 // unknownCommand answers a command that the bot does not have. meantForThisBot means that the
 // command names this bot or was sent in a private chat. The bot ignores any other command, unless
-// it resembles a command of this bot, is /rename, or is one of offeredInstead in reply to this bot.
+// it is long enough and resembles a command of this bot, is /rename, or is one of offeredInstead in
+// reply to this bot.
 func unknownCommand(req request, meantForThisBot bool, self string) ranking.Operation {
 	typed := req.origin.Said.Name
 	name := nearest(typed)

@@ -115,8 +115,8 @@ func (w words) odds(n stats.Odds) string {
 	return strings.Join(lines, "\n")
 }
 
-// oddsSide returns a side with its rating and the possible rating changes. Players with the same
-// changes are listed together.
+// oddsSide returns a side with its average rating, its expected score and the possible rating
+// changes. Players with the same changes are listed together.
 func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) string {
 	sum := 0
 	names := make([]ranking.Name, len(side))

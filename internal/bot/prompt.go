@@ -87,7 +87,7 @@ func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.Pr
 	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }
 
-// How many characters of a name fit on a button.
+// How many characters of a name or of a result fit on a button.
 const (
 	maxLabel     = 28 // alone in its row
 	maxNewLabel  = 18 // alone in its row, with other words

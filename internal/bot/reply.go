@@ -25,7 +25,7 @@ func (r *Router) reply(ctx context.Context, req request) error {
 				ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first})
 		case askedCode: // a FixPrompt: what is the right score?
 			return r.dispatch(ctx, standsFor(command.NameFix))
-		case promptCode: // a wizard: who is the opponent, and what is the score?
+		case promptCode: // a prompt, perhaps a wizard: who is the opponent, or what is the score?
 			ref, option, _ := promptOf(data)
 			wizard.Wizard = ref
 			if score, ok := option.(ranking.ScoreAgainst); ok {

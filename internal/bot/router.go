@@ -150,8 +150,8 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people whose user ids this message reveals: the author of the message that it
-// replies to, and the people mentioned by id.
+// shown returns the people whose user ids this message reveals, besides the sender's: the author of
+// the message that it replies to, and the people mentioned by id.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, *p)

@@ -16,8 +16,8 @@ import (
 // memory for its ratings and pixels.
 const maxDrawings = 2
 
-// sendChart sends a chart, or replaces the chart in the message with the pressed button. The
-// picture is drawn when it is sent, from the ratings at that time, and is never stored.
+// sendChart sends a chart. After a press of a button below a chart, it instead replaces that chart.
+// The picture is drawn when it is sent, from the ratings at that time, and is never stored.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	n, ladder, err := read[stats.Chart](m.Items[0])

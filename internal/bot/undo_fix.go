@@ -166,8 +166,8 @@ func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) 
 	return all
 }
 
-// scoreArgs reads a list of scores from button data. ok is false for scores that no command can
-// have.
+// scoreArgs reads a list of scores from button data. ok is false if the list is malformed or too
+// long, or has scores that no command can have.
 func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	for one := range strings.SplitSeq(list, ",") {
 		var s ladder.Score

@@ -21,7 +21,7 @@ type words struct {
 	tables bool                          // the chat wants tables
 	zone   *time.Location                // the chat's time zone; nil for UTC
 	web    func(ranking.WebBoard) string // the link of a web board; nil if no address is configured
-	salt   string                        // the salt for a web board that has none
+	salt   string                        // salt of the web board, for a notice stored without it
 	ladder string                        // the name in the notice's label; empty if there is none
 }
 

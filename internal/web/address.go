@@ -34,9 +34,10 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// client returns the address that a request comes from: the last hop that is not a trusted proxy,
-// as reported by trusted proxies. For IPv6 it returns the /56 network, because one household may
-// have that many addresses.
+// client returns the address that a request comes from: the last hop that is not a trusted proxy.
+// If there is no such hop, or it cannot be read, client returns the earliest proxy that it can
+// read, or the zero address if it can read none. For IPv6 it returns the /56 network, because one
+// household may have that many addresses.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -47,8 +47,9 @@ const (
 	knownSenders = 10_000
 )
 
-// Board serves the web boards of all groups, below BoardPath. Of a request, a page depends only on
-// the path and the query. Neither is logged, because the path contains the token.
+// Board serves the web boards of all groups, below BoardPath. The only parts of a request that a
+// page depends on are the path and the query. Neither is logged, because the path contains the
+// token.
 type Board struct {
 	views   *stats.Service
 	links   Links
@@ -70,7 +71,7 @@ type Board struct {
 type pageKey struct {
 	group   ranking.GroupID
 	version uint64
-	address string // path and query without unknown parts; empty for the group itself
+	address string // path below the board, and known query parameters; empty for the group itself
 }
 
 // NewBoard returns the web boards to which links lead. now is the messenger's clock.
@@ -334,8 +335,8 @@ var assetTypes = map[string]string{
 	"board.css": "text/css; charset=utf-8", "board.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 }
 
-// assetPath returns the path of a file. It contains the checksum, so clients can cache the file
-// forever.
+// assetPath returns the path of a file. The path contains the checksum, so clients can cache the
+// file forever.
 func assetPath(name string, p *page) string { return BoardPath + "assets/" + p.etag + "-" + name }
 
 // assets returns the files by path.

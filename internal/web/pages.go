@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// rankingPage is a ranking whose newcomers are apart from the other players, once players have
-// places.
+// rankingPage is a ranking. Once any players have places, it lists the newcomers separately; until
+// then, all players are in Placed.
 type rankingPage struct {
 	stats.WebRanking
 	Placed    []rankingRow

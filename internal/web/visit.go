@@ -122,8 +122,8 @@ func (v *visit) Asset(name string) string {
 // values of parameters. Parameters with an empty value or 0 are omitted.
 func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
 
-// InLadder returns the address of the matches, the records or the seasons of another ladder if the
-// current page shows those, otherwise the address of that ladder's ranking.
+// InLadder returns the address of a page about the ladder l: the matches, the records or the
+// seasons if the current page shows the same for its ladder, otherwise the ranking.
 func (v *visit) InLadder(l ranking.LadderLabel) string {
 	page := path.Base(v.request.URL.Path)
 	if !slices.Contains([]string{"matches", "records", "seasons"}, page) {
@@ -197,7 +197,7 @@ func (v *visit) Names(all []ranking.Name) string {
 }
 
 // NamesLadder reports whether to show the ladder's name beside the group's name. As in the chat, it
-// is shown if there is one, unless the two are the same apart from case.
+// is shown if the ladder has a name that differs from the group's in more than case.
 func (v *visit) NamesLadder() bool {
 	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
 }
