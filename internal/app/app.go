@@ -127,7 +127,7 @@ func serve(
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopNotifying() // only now, because the work notifies the other instances
+		defer stopNotifying() // not before, because the work notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		if !b.polls {
 			working.Go(func() error { return servers.public.Run(ctx) })

@@ -51,8 +51,8 @@ func (f *fakeBoards) QueueAllBoards(context.Context) ([]outbox.ChatID, error) {
 }
 
 // TestWhenBoardsAreUpdated: all boards are updated at the start and every hour, and a chat's board
-// when something happens there, at most once per interval since the last update was queued or sent.
-// Failed updates are repeated.
+// when something happens in the chat, but not within an interval after its last update was queued
+// or sent. Failed updates are repeated.
 func TestWhenBoardsAreUpdated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

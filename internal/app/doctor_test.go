@@ -14,8 +14,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestFindings: findings that a test cannot easily cause for real have the expected text, with a
-// remedy for each fault.
+// TestFindings: findings that a test cannot easily cause for real have the expected text.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Owns: true}

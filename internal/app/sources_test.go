@@ -83,8 +83,8 @@ func TestUnreadableLines(t *testing.T) {
 }
 
 // TestMisspelledSettings: a name counts as a misspelled setting if at most two characters are
-// wrong, or one if the setting has fewer than eight characters. A name in the wrong case always
-// counts as misspelled. The name of a well-known program's variable never does.
+// wrong, or one if the setting has fewer than eight characters. A setting's name in the wrong case
+// also counts as misspelled. The name of a well-known program's variable never does.
 func TestMisspelledSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{
@@ -164,8 +164,8 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 	}
 }
 
-// TestProxies: a proxy that net/http ignores or cannot use is reported by the setting's name and
-// not quoted.
+// TestProxies: a proxy that net/http cannot use, whose address has a path, or that only ALL_PROXY
+// names is reported by the variable's name and not quoted.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"

@@ -21,7 +21,7 @@ import (
 // timer.
 type fakeTimers struct {
 	mu     sync.Mutex
-	timers []ranking.Timer // in their order
+	timers []ranking.Timer // in the order in which they are due
 	fired  map[string]time.Duration
 	begun  time.Time
 	fail   map[string]func() error

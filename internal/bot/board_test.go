@@ -76,7 +76,8 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	}
 }
 
-// TestBoardsThatCannotBeRead: if the content of a board cannot be read in time, no request is made.
+// TestBoardsThatCannotBeRead: if the content of a board cannot be read, or not within the time
+// limit, no request is made.
 func TestBoardsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")},
@@ -157,14 +158,14 @@ func TestCopiesOfBoards(t *testing.T) {
 			t.Parallel()
 			p, first := newBoard(t)
 			p.sender = p.restarted()
-			p.group.Unpin(first) // so that the next one does not find it
+			p.group.Unpin(first) // so that the second one does not adopt it
 			second := p.mustSend(t, p.board(t, 1500, 0))
 			p.group.Pin(p.sim.Bot(), first)
 			known := second
 			if c.knowsFirst {
 				known = first
 			} else {
-				p.group.Unpin(second) // so that the older one shows
+				p.group.Unpin(second) // so that getChat returns the older one
 			}
 			if c.deleted {
 				p.group.Delete(first)

@@ -76,7 +76,8 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests compares the methods of all requests, except for the first since ones, with want.
+// checkRequests compares the methods of the requests with want. It skips the earliest requests;
+// since is how many.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string

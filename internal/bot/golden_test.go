@@ -397,7 +397,7 @@ func goldenMatches() map[string]notice.Notice {
 			m.Sides = [2]ranking.Side{double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)}
 			celebrating(ladder.UpsetOfMonth, 120, alice, bob)(m)
 		}),
-		// This card has a name in each place for one that a card has before it is undone.
+		// This card has names in all places where a card can have them before it is undone.
 		"upset_and_notes": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 			celebrating(ladder.UpsetOfMonth, 120, alice)(m)

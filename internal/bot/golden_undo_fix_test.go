@@ -21,8 +21,8 @@ func comesOfAPress(n notice.Notice) bool {
 	}
 }
 
-// wrongForms has the faults of the commands that amend a match for which the golden files show the
-// answers.
+// wrongForms maps each command that amends a match to the faults for which the golden files show
+// its answers.
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,

@@ -138,8 +138,9 @@ func TestMembersWhoAreNone(t *testing.T) {
 	}
 }
 
-// TestPeopleWhoAreShown: the origin of a message has the people whose user ids the message reveals
-// by what it replies to, by text mentions or as new members.
+// TestPeopleWhoAreShown: the origin of a message lists the people whose user ids the message
+// reveals: the author of the message that it replies to, the people in its text mentions, and new
+// members.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
 	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`,

@@ -240,7 +240,7 @@ func TestMergedMessagesFit(t *testing.T) {
 		if units := utf16Length(plain(out.html)); units > 4096 {
 			rt.Fatalf("%d units", units)
 		}
-		// Telegram ignores more than 100 entities.
+		// Telegram ignores all entities after the first 100.
 		if marks := strings.Count(out.html, "</"); marks > 100 {
 			rt.Fatalf("%d marks", marks)
 		}

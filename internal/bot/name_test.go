@@ -320,8 +320,8 @@ func withName(raw string) []notice.Notice {
 	}
 }
 
-// longestNames has the longest possible names, by characters, by UTF-16 units or in HTML. What is
-// longer is cut to the same text.
+// longestNames has names that, once cut, are as long as possible in characters, in UTF-16 units or
+// in HTML.
 var longestNames = []string{
 	strings.Repeat("a", maxName+1), strings.Repeat(family, 7), strings.Repeat(england, 6),
 	"Z" + strings.Repeat(accent, maxNameUnits),
@@ -378,8 +378,8 @@ func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
-// TestUnprintableWordsAreQuotedByTheirCodePoints: an answer that quotes an unprintable word shows
-// its invisible characters as code points.
+// TestUnprintableWordsAreQuotedByTheirCodePoints: an answer that quotes a word shows its
+// unprintable characters as code points, but keeps joiners inside emoji and letters.
 func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{

@@ -367,7 +367,7 @@ func (f *fakeRankings) ask(o ranking.Origin, ask ranking.Ask) error {
 	return f.add(call{method: method, origin: o})
 }
 
-// pageOf describes a page of matches, except for the first one.
+// pageOf describes a page of matches; empty for the first page.
 func pageOf(at stats.Paging) string {
 	switch {
 	case at.Page > 0:
@@ -809,7 +809,7 @@ func TestOrigin(t *testing.T) {
 	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
 	m = w.group.Say(robot, "/join")
 	shown := chat(w.group, "Table tennis")
-	shown.Language = "" // the language differs between people
+	shown.Language = "" // this person's language is unknown
 	check("a person whose username looks like a bot's", ranking.Origin{
 		Logged: ranking.Logged{Command: "join"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
 

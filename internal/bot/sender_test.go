@@ -371,7 +371,7 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 }
 
 // TestSimplified: if Telegram rejects the reply, the topic or the markup of a message, the message
-// is sent again without that part. Without the topic, it is no reply either.
+// is sent again without that part. A message without its topic is no reply either.
 func TestSimplified(t *testing.T) {
 	t.Parallel()
 	for description, removed := range map[string][]string{
@@ -414,7 +414,7 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestSimplifiedOnlyOnce: a part is taken out of a message only if the message has it, so not
+// TestSimplifiedOnlyOnce: a part is taken out of a message only if the message has it, so never
 // twice. The failure of the last request counts.
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()

@@ -42,8 +42,8 @@ var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 // the buttons of a question to see what they mean. A row is
 //
 //   - right: as expected;
-//   - asked: there is a question about a plain message, with the truth among its buttons;
-//   - refused: not recorded, and there is no question;
+//   - asked: the bot asks, although the row expects a refusal, or a result to which a button leads;
+//   - refused: nothing is recorded, and there is no question, although the row expects one of them;
 //   - wrong: recorded otherwise, something stored before an answer, or a question without the
 //     truth: never tolerated;
 //   - differs: anything else.
@@ -94,7 +94,7 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// TestDateWithYear: the bot records a report with today's date, and asks about any other date, such
+// TestDateWithYear: the bot records a report with today's date, and asks about another date, such
 // as the same day of another year.
 func TestDateWithYear(t *testing.T) {
 	t.Parallel()
@@ -700,7 +700,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 	return all
 }
 
-// leaf has the results that one way to answer all questions records.
+// leaf has the results that are recorded after all questions were answered in one particular way.
 type leaf []result
 
 // outcome is what happens after a message.
@@ -885,7 +885,7 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 // askedAs judges a row that expects a question. Its buttons must lead to what the row says.
 func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	what, options, _ := strings.Cut(asked, ": ")
-	var meant []result // recorded by a press, if the note has it
+	var meant []result // the results in the note; some press must record each
 	for part := range strings.SplitSeq(row.note, "; ") {
 		_, after, found := strings.Cut(part, "it is ")
 		if !found {

@@ -16,7 +16,7 @@ func TestUndoInReplyToAButton(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from   botsim.User
 		markup any
-		want   string // after "undo "; empty if it is like any other message
+		want   string // after "undo "; empty if the reply identifies no match by a button
 	}{
 		"a card":           {w.sim.Bot(), keyboard("1u:42:0:Aa0_-zZ9"), "#42 Aa0_-zZ9"},
 		"an undone card":   {w.sim.Bot(), keyboard("1b:42:1:Aa0_-zZ9"), "#42 Aa0_-zZ9"},
@@ -48,8 +48,8 @@ func keyboard(data ...string) any {
 	return map[string]any{"inline_keyboard": []any{row}}
 }
 
-// TestUndoAndFixAsReplies: the command may reply to any message; the service finds out whether it
-// is a card or a /match. A number takes precedence.
+// TestUndoAndFixAsReplies: the command may reply to any message; the service finds out whether that
+// message is a card or a /match. A number takes precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -190,8 +190,9 @@ func TestWhichLadder(t *testing.T) {
 	)
 	rows := map[string]struct {
 		args string
-		// The ladder in General, in the topic, with the name, in reply, and in the topic of the
-		// archived ladder; empty if not tried.
+		// The ladder that the answer is about if the command is sent in General, in the topic of
+		// zorb, with the name zorb, in reply to a report in zorb, and in the topic of the archived
+		// ladder. A case with an empty string is not tried.
 		want   [5]string
 		before string // a command that must come first
 	}{
@@ -316,7 +317,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	} {
 		look(c.say(0, nil, text))
 	}
-	// The commands above are not answered with these notices.
+	// The answers to the commands above do not include the following notices.
 	c.say(0, nil, "/undo 2")
 	var card ranking.MatchRecorded
 	var zorb ladder.ID
