@@ -30,9 +30,9 @@ type several struct {
 }
 
 // merge renders several items as one message, with a line for each, and returns how many items the
-// message covers. A new message ends before the first item that does not fit or must be sent alone.
-// An edit must cover all items that the message covered before, so it lists those that fit and
-// counts the others.
+// message covers. A new message ends before the first item that does not fit, must be sent alone or
+// cannot be rendered. An edit must cover all items that the message covered before, so it lists
+// those that it can and counts the others.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := len(m.Items)
 	var s several

@@ -104,8 +104,8 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, d)
 }
 
-// edit edits the message m.Target so that it shows the items of m. Items that do not fit are
-// counted.
+// edit edits the message m.Target so that it shows the items of m. Of several items, those that do
+// not fit or have no line are counted.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	out, err := render(m.Items[0], w)

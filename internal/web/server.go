@@ -71,8 +71,9 @@ func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 	return nil
 }
 
-// Metrics adds the metrics: the stats, and another server's counts of webhook requests. The server
-// calls stats for each request, possibly concurrently.
+// Metrics adds the metrics: the stats, the metrics of the process, and the counts of requests to
+// the webhook of the given server, which may be s itself. Concurrent requests call stats
+// concurrently.
 func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
