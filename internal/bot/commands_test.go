@@ -88,8 +88,8 @@ func TestExamplesMention(t *testing.T) {
 	}
 }
 
-// TestCommandTable: names and button codes are unique, all texts exist, and the menus are short and
-// within Telegram's limits.
+// TestCommandTable: names and button codes are unique, each command has a help text and lines in
+// /help if its entry says so, and the menus are short and within Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -35,9 +35,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusalOrder: if there are several reasons to refuse a command, the bot always gives the same
-// one. The scripts and the expected answers are in testdata/refusal_order.txt, whose head describes
-// them. -update writes the file.
+// TestRefusalOrder: if there are several reasons to refuse a command, the bot gives them in a fixed
+// order. Each script in testdata/refusal_order.txt removes one reason after another; the head of
+// the file describes the scripts. -update writes the file.
 func TestRefusalOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("testdata", "refusal_order.txt")

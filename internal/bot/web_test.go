@@ -57,8 +57,8 @@ func TestWebButton(t *testing.T) {
 	}
 }
 
-// TestWebLinkIsSent: in all languages, /web gives the link, or names the setting of the operator
-// that is missing.
+// TestWebLinkIsSent: in all languages, /web gives the link. Without a configured address, /web and
+// the answer to turning the board on name PUBLIC_URL instead.
 func TestWebLinkIsSent(t *testing.T) {
 	t.Parallel()
 	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3}}
