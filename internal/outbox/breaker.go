@@ -80,7 +80,7 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	return pause
 }
 
-// answered records that a request ended with neither a rate limit nor a failure for failed, and
+// answered records that a request ended in a way that neither rateLimited nor failed records. It
 // reports whether that closed the circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {

@@ -111,8 +111,8 @@ func (t *term) dropExtra(l *lane) {
 	t.extra = slices.DeleteFunc(t.extra, func(r extraRequest) bool { return r.lane == l })
 }
 
-// beginExtra begins waiting extra requests in order, as far as the circuit, the total limit, and
-// the lease allow. While stopping, it refuses them.
+// beginExtra lets waiting extra requests begin, in order, as far as the circuit, the total limit,
+// and the lease allow. While the dispatcher is stopping, it refuses them instead.
 func (t *term) beginExtra(now time.Time) {
 	for len(t.extra) > 0 &&
 		(t.stopping.Load() || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {

@@ -82,7 +82,7 @@ func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		hung := map[bool]bool{} // which calls have hung: those with results, those without
+		hung := map[bool]bool{} // whether a call with results (true) or without (false) has hung
 		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
 			if persists := len(results) > 0; !hung[persists] {
 				hung[persists] = true

@@ -107,9 +107,9 @@ type chatPace struct {
 }
 
 // setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
-// rest is left to messages. If there are any limits, these requests are also at least a second
-// apart: if buttons are pressed in quick succession, only the last press matters, and it must not
-// wait because earlier presses have used up the limit.
+// rest is left to messages. If there are any limits, requests for pages and boards are also at
+// least a second apart: if buttons are pressed in quick succession, only the last press matters,
+// and it must not wait because earlier presses have used up the limit.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {

@@ -305,9 +305,10 @@ type Store interface {
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
 	// Summarize ends items that must no longer be sent: items past their deadline, and all pages of
 	// a message but the newest. If more items wait in a lane than Bounds.MaxWaiting, Summarize also
-	// ends answers to questions, and turns the first match result of each topic into a summary of
-	// all of them, but spares items that may have arrived. The caller must have no request in
-	// flight for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
+	// ends answers to questions and match results, except those that may have arrived. In each
+	// topic, the first match result that it would end becomes a summary of all of them. The caller
+	// must have no request in flight for these lanes. Summarize fails with ErrLeaseLost if the
+	// epoch is over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at
 	// most as many as largest says.
@@ -326,7 +327,7 @@ type Lease interface {
 type Survey struct {
 	Waiting int           // waiting items
 	Largest []ChatBacklog // the chats with the most waiting items, in descending order
-	Dead    int           // current dead letters
+	Dead    int           // items that are dead letters now
 	LastID  int64         // the newest item's id; it grows by about one for each added item
 }
 

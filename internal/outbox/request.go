@@ -165,9 +165,9 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request runs the sender for a message, and cancels the sender's context when a request takes
-// longer than the timeout. A panic of the sender is a failure, and so is a sender that does not
-// return within hangGrace of the cancellation.
+// request runs the sender for a message. It cancels the sender's context when a request, or the
+// preparation of the first one, takes longer than the timeout. A panic of the sender is a failure,
+// and so is a sender that does not return within hangGrace of the cancellation.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -49,8 +49,9 @@ func (t *term) touch(l Lane) {
 	}
 }
 
-// onPolled schedules the lanes with waiting items, except busy ones. The store is authoritative for
-// their wait, because another instance may have changed the pause of a chat.
+// onPolled schedules lanes with waiting items. It skips busy lanes, and lanes that are not in
+// memory and may not send yet. The wait that the store reports replaces the one in memory, because
+// another instance may have changed the pause of the chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
@@ -100,10 +101,13 @@ func (t *term) schedule(l *lane, now time.Time) {
 	switch messages := t.lanes[Lane{l.Chat, Messages}]; {
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	case t.refusals.unsettled(l): // behind other lanes, whose items may show whether any are accepted
+	case t.refusals.unsettled(l):
+		// In an outage, this lane's item would only be refused again. Other lanes go first: if one
+		// of their requests is accepted, the item itself is at fault.
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
-		// same level as the chat's messages, so it goes ahead of later ones
+		// same level as the chat's messages, so the page goes ahead of lanes of messages that began
+		// to wait later
 		t.ready.add(l, rank(l.since, messages.level))
 	default:
 		t.ready.add(l, order)
@@ -192,7 +196,8 @@ func (t *term) startReady(now time.Time) {
 	for l := t.ready.first(); l != nil && t.hasSlot(now) && t.mayBegin(t.settings.SendTimeout); l = t.ready.first() {
 		t.dequeue(l)
 		if t.mayBeginAt(l, now).After(now) {
-			// another lane of the chat has begun a request since
+			// since then, another lane of the chat has begun a request, or got something to send
+			// first
 			t.schedule(l, now)
 			continue
 		}
@@ -221,7 +226,8 @@ func (t *term) claim(l *lane) {
 	l.chat.inFlight++
 }
 
-// release frees the send slot of a lane. Other lanes of the chat may be waiting for it.
+// release frees the slot of a lane, and reschedules the other lanes that share the pace of its
+// chat, because they may be waiting for that.
 func (t *term) release(l *lane, now time.Time) {
 	if l.Kind == CallbackAnswers {
 		t.answeringCallbacks--

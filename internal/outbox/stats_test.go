@@ -17,7 +17,8 @@ func TestGauges(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
 			1: {rateLimited(time.Hour)}, 2: {failure(Forbidden)}, 3: {failure(Rejected)},
 		}))
-		// Chat 1 is frozen, 2 is parked, 3 has a dead letter, and the others get items or wait.
+		// Chat 1 is frozen, 2 is parked, and 3 has a dead letter. The items of the others are sent
+		// or wait.
 		for c := ChatID(1); c <= 30; c++ {
 			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
 		}

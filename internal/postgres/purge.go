@@ -77,7 +77,7 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 	for {
 		n, err := Purge(ctx, pool, lease)
 		if ctx.Err() != nil || errors.Is(err, outbox.ErrLeaseLost) {
-			return nil //nolint:nilerr // both are its end
+			return nil //nolint:nilerr // in both cases, purging ends
 		}
 		switch {
 		case err != nil:

@@ -14,8 +14,8 @@ const minBackoff = 350 * time.Millisecond
 const maxCopies = 5
 
 // ambiguousPause returns the pause after a request with an unknown outcome, before jitter, given
-// the number of earlier ones: 1, 10, 100 s and 15 minutes for a timeout of 5 s. It is 0 if the item
-// may not be sent again.
+// how many there were before: 1, 10 and 100 s, then 15 minutes, for a timeout of 5 s. It is 0 if
+// the item may not be sent again.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
 		return 0

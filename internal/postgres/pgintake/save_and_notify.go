@@ -16,8 +16,8 @@ import (
 
 // SaveAndNotify stores an update's dead letter, and queues n for the chat that the update came
 // from. If the letter is not new, it does not queue n, so that the chat is notified only once, even
-// if the update fails for good several times. If they are missing, it inserts the chat and, for a
-// group chat, the group and its default ladder. After an error, nothing is stored, unless the
+// if the update fails for good several times. It also inserts the chat and, for a group chat, the
+// group and its default ladder, if they are missing. After an error, nothing is stored, unless the
 // answer to the commit was lost. SaveAndNotify does not mark the command as handled.
 func (d *DeadLetters) SaveAndNotify(
 	ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice,

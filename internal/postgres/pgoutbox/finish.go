@@ -181,8 +181,8 @@ func pause(r outbox.Result) *float64 {
 
 // queueOutcomes records the new states of rows, unless the rows were taken again since. Rows that
 // were sent together keep their batch. If rows wait again, only the first one keeps tried_at,
-// unless its first attempt set it aside. Rows of matches that were sent are recorded in
-// match_messages, and dead rows in dead_letters.
+// unless its first attempt set it aside. If a new message about a match was sent, and it is not a
+// summary, its rows are recorded in match_messages. Dead rows are recorded in dead_letters.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (

@@ -36,7 +36,7 @@ var (
 const (
 	// rowLane is the lane of an outbox row o.
 	rowLane = `(o.chat_id, o.lane)`
-	// rowPosition is the position of an outbox row o among all lanes.
+	// rowPosition is the position of an outbox row o among the rows of all lanes.
 	rowPosition = `(o.chat_id, o.lane, o.id)`
 	// waits is the condition that an outbox row o has not ended and is in the lane l.
 	waits = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
@@ -55,9 +55,9 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
-// pausesValid is the condition that the pauses of a row o at the head of its lane and of its chat
-// are valid. If the last take of the row, or else its creation, is in the future, the clock was set
-// back, and the pauses are ignored.
+// pausesValid is the condition that the pauses of a row o, and of its chat, are valid. If the last
+// take of the row, or else its creation, is in the future, the clock was set back, and the pauses
+// are ignored.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It

@@ -49,8 +49,9 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 }
 
 // queueMessage stores the outcome of an edit or a pressed button under the key of the message
-// behind it. An edit fails if the message has been handled with an outcome other than a refusal or
-// a prompt. An answer needs no such check, because it closes its prompt in the same transaction.
+// behind it. The batch of an edit fails if the message has been handled with an outcome other than
+// a refusal or a prompt. An answer to a prompt needs no such check, because it closes the prompt in
+// the same transaction.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	if c.Closes != nil && c.Closes.Settles != "" {
 		// keep the outcome of a message that has recorded other matches

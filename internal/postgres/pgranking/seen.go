@@ -122,8 +122,8 @@ const formerUsernames = `array_remove(
 	array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
 
 // queueSighting records the username with which an account was seen in a group, unless a later
-// sighting of this account, or of another account with this username, is stored. Any other account
-// that was last seen there with the username before loses it.
+// sighting of this account, or of another account with this username, is stored. Another account
+// that was last seen in the group with the same username, and not later, loses the username.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`

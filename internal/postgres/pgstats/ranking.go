@@ -23,9 +23,9 @@ var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM 
 // whose last match is after activeSince.
 var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
-// hasPlace returns the condition that the standing o has a place in a ranking, provided that
-// minPlaces have one. Its player is a member who has played at least this many matches, the last of
-// them after since.
+// hasPlace returns the condition that the standing o has a place in a ranking, provided that at
+// least minPlaces standings meet it. The standing's player must be a member who has played at least
+// the given number of matches, the last of them after since.
 func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
