@@ -33,18 +33,18 @@ func TestBoardsGoLast(t *testing.T) {
 		p := dispatch(t, store, sender, Settings{Limits: limits})
 		synctest.Wait()
 		begun := time.Now()
-		store.addBoard(1) // 1
-		store.add(1)      // 2, fails once
+		store.addBoard(1) // item 1
+		store.add(1)      // item 2, which fails once
 		p.Dispatcher.Wake(Lane{1, Messages}, Lane{1, Boards})
 		advance(t, 5*time.Second)
-		store.addPages(1, 1) // 3
-		store.addBoard(1)    // 4
+		store.addPages(1, 1) // item 3
+		store.addBoard(1)    // item 4
 		p.Dispatcher.Wake(Lane{1, Boards}, Lane{1, Pages})
 		advance(t, time.Second)
-		store.add(1) // 5, waits for the limit
+		store.add(1) // item 5, which waits for the limit
 		p.Wake(1)
 		advance(t, time.Second)
-		store.add(1) // 6
+		store.add(1) // item 6
 		p.Wake(1)
 		advance(t, 5*time.Minute)
 		actions, at := sender.actions(1, begun)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestStoreIsUnavailable: if the store is unavailable for a while, nothing is lost or sent twice.
-// The log reports the start and the end of the outage, once each.
+// TestStoreIsUnavailable: if all calls to Store.Advance fail for a while, nothing is lost or sent
+// twice. The log reports the start and the end of the outage, once each.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute

@@ -86,7 +86,8 @@ func (m *memory) unparkAll() []Lane {
 	return lanes
 }
 
-// rowsOf returns the ids of the rows that a message covers.
+// rowsOf returns the ids of the rows that a request covers, given how many items of its message it
+// covers.
 func rowsOf(m Message, covered int) []int64 {
 	if m.Action != Send {
 		return []int64{m.Row.ID}

@@ -23,7 +23,7 @@ type instance struct {
 	mu            sync.Mutex
 	thaw          chan struct{} // nil: not frozen
 	thawedAt      time.Time     // end of the last freeze
-	frozenCheckAt time.Time     // end of the last lease check during a freeze
+	frozenCheckAt time.Time     // when the last lease check that a freeze interrupted returned
 	isolatedUntil time.Time     // until then, it cannot renew its lease
 	lease         *heldLease
 	term          *term // nil: not dispatching
@@ -38,7 +38,7 @@ type trap struct {
 }
 
 // trap sets the action to run at the nth moment m from now on. For atOnce, it runs the action
-// itself.
+// immediately.
 func (i *instance) trap(m moment, nth int, do func()) {
 	if m == atOnce {
 		do()
@@ -49,7 +49,7 @@ func (i *instance) trap(m moment, nth int, do func()) {
 	i.traps[m] = &trap{nth, do}
 }
 
-// trigger counts a moment, and runs its action if that is due.
+// trigger counts a moment of the kind m, and runs the trap's action if this is the trap's nth one.
 func (i *instance) trigger(m moment) {
 	i.mu.Lock()
 	t := i.traps[m]

@@ -20,7 +20,7 @@ type fate struct {
 	wait         time.Duration // RetryAfter, for RateLimited
 	panics       bool          // for Failed: the sender panics
 	newID        int64         // for Migrated
-	hangs        time.Duration // how long it ignores its cancellation
+	hangs        time.Duration // how long the sender ignores its cancellation
 }
 
 // addition is one item to add to the queue.
@@ -30,7 +30,7 @@ type addition struct {
 	purpose   notice.Purpose
 	thread    int64
 	content   string        // for Edit, Ensure and Page
-	editIndex int           // Edit: counted back from the last message; Page: the message
+	editIndex int           // Edit: which message, counted back from the last; Page: which message
 	deadline  time.Duration // 0 for none
 	size      int           // counts against scenario.capacity
 	alone     bool          // cannot share a message

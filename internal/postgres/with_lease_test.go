@@ -86,8 +86,8 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 }
 
 // onBothDefaults runs a test on a database whose default isolation level is READ COMMITTED, and on
-// one with another default, where the connections set what the bot's connections set. Neither
-// database limits the wait for locks.
+// one whose default is REPEATABLE READ. Connections to the second database set their own isolation
+// level, as the bot's connections do. Neither database limits the wait for locks.
 func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	t.Helper()
 	t.Run("read committed", func(t *testing.T) {

@@ -46,10 +46,11 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id AND o.language IS NOT DISTINCT FROM l.language
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesValid + `, true) AND coalesce(o.expires_at > now(), true)`
 
-// takeRows marks the next messages of the lanes as sending, and returns their items, with the
-// columns of the message in each. It takes a row in its latest committed state, and not at all if
-// the row has moved to another chat. It removes invalid pauses. The column more tells whether more
-// rows wait; it is set only in a message's first item.
+// takeRows marks the next messages of the lanes as sending. It returns their items, each with the
+// columns of its message. For a lane without a message, it returns one row without an item, unless
+// nothing waits in the lane. It takes a row in its latest committed state, and not at all if the
+// row has moved to another chat. It removes invalid pauses. The column more tells whether more rows
+// wait; it is set only in a message's first item.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language,

@@ -95,8 +95,8 @@ func TestCommandInAParkedChat(t *testing.T) {
 	for name, tc := range map[string]struct {
 		parked, until string // how long ago, and for how much longer
 		inactive      bool
-		// want lists when the chat was parked and until when, in seconds from now, and how often it
-		// has refused.
+		// want lists when the chat was parked and until when, in seconds from now, and how many
+		// refusals are counted.
 		want string
 	}{
 		"not parked":            {"", "", false, "0"},

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: a read of everybody returns exactly the people with a standing in the group.
+// TestEverybody: a read of everybody returns the people who have played in the group, with their
+// former usernames, but no people without a standing.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned

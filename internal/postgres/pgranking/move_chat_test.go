@@ -77,15 +77,15 @@ func TestMoveRenames(t *testing.T) {
 	dbtest.Equal(t, "other tables have changed", kept, now)
 }
 
-// TestMoveJoins: two chats become one. The chat whose group has more matches remains, or else the
-// older one. It gets everything from the other chat except the matches, standings and unclaimed
-// players of the other chat's group. The messages come from the newer chat, the settings from the
-// older one.
+// TestMoveJoins: two chats become one. The chat whose group has more matches remains, or the older
+// one if neither has more. It gets the notices of the other chat, but not the matches, standings
+// and unclaimed players of the other chat's group. Waiting notices no longer reply to messages of
+// the older chat. The settings are those of the older chat.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		older, newer int // how many matches
-		kept         int // id of the chat, of its group and of the ladder
+		kept         int // id of the remaining chat, of its group and of the group's ladder
 	}{
 		"more in the older": {2, 1, 1}, "more in the newer": {1, 2, 2}, "as many": {1, 1, 1},
 	} {

@@ -98,7 +98,8 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 // refers to the unclaimed player, except columns that are read by way of players.merged_into.
 func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
-	// Accounts only: an unclaimed player has sent no command and was never seen.
+	// No row refers to al here: an unclaimed player has sent no command and was never seen, and
+	// nobody was merged into al.
 	neverUnclaimed := []string{
 		"match_fixes.fixed_by → players", "match_moves.moved_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
 		"prompts.answerer_id → players", "sightings.player_id → players",
