@@ -11,8 +11,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestAdoptBotKeepsBotsApart: data with ids of the previous bot has no effect for the next bot, and
-// its keys are valid again when the previous bot returns. Keys, match messages and replies with
+// TestAdoptBotKeepsBotsApart: data with ids of the previous bot has no effect for the next bot. The
+// previous bot's keys are valid again when that bot returns. Keys, match messages and replies with
 // message ids of supergroups stay as they are, because those ids are the same for all bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func TestMigrateWaitsForVersion(t *testing.T) {
 	d := pgtest.Borrow(t)
 	writing := dbtest.Begin(t, d.Pool)
 	dbtest.Exec(t, writing, `LOCK TABLE schema_migrations`)
-	migrates := make(chan struct{}) // on a separate connection
+	migrates := make(chan struct{}) // closed when Migrate opens a second connection
 	pool := dbtest.Open(t, d.URL, onDial(func(before int64) error {
 		if before == 1 {
 			close(migrates)

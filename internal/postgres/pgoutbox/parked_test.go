@@ -168,8 +168,8 @@ func TestAddedDuringATry(t *testing.T) {
 	m.MustTake(t, 1, 1)
 }
 
-// TestWhatLetsAChatBeTried: any notice makes the dispatcher try a parked chat, be it a message, a
-// board or a final table. A chat that the bot has left is never tried.
+// TestWhatLetsAChatBeTried: a message, an update of a board or a final table makes the dispatcher
+// try a parked chat. A chat that the bot has left is never tried.
 func TestWhatLetsAChatBeTried(t *testing.T) {
 	t.Parallel()
 	for _, left := range []bool{false, true} {

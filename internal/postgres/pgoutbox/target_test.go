@@ -119,9 +119,9 @@ func TestEditFails(t *testing.T) {
 	}
 }
 
-// TestEnsure: the id and the fingerprint of a message that exists once are recorded when it is
-// sent, and are the target of the next update. They stay as they are if the id of the message is
-// unknown, or if the chat gets a new id during the request.
+// TestEnsure: the id and the fingerprint of a message that exists once are recorded when the
+// message is sent, and the next update gets them. They do not change if the id of the sent message
+// is unknown, or if the chat gets a new id during the request.
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -83,7 +83,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, ''))
 		FROM outbox ORDER BY id`)
 	dbtest.Equal(t, "outbox", []string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got)
-	if got := w.Wakes.Load(); got != 2+4 { // all lanes for the key that was already there
+	if got := w.Wakes.Load(); got != 2+4 { // 4 for all lanes of the command that was already handled
 		t.Errorf("committed was called %d times", got)
 	}
 }

@@ -157,7 +157,7 @@ func TestLockReadsAfterwards(t *testing.T) {
 	})
 	dbtest.Must(t, err)
 	dbtest.Must(t, dbtest.Receive(t, next))
-	if n := w.Wakes.Load(); n != 2+4 { // all lanes for the key that was already there
+	if n := w.Wakes.Load(); n != 2+4 { // 4 for all lanes of the command that was already handled
 		t.Errorf("woken %d times", n)
 	}
 	dbtest.Exec(t, w.Pool, group(club).take+" NOWAIT")

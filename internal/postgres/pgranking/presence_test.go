@@ -130,7 +130,7 @@ func TestMoveAndGroupLife(t *testing.T) {
 func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		older  string // when it was greeted
+		older  string // when the older chat was greeted
 		rows   []string
 		wanted string
 	}{

@@ -99,7 +99,7 @@ func TestSeenPeople(t *testing.T) {
 		c.Sighting = &ranking.Sighting{Username: username, At: time.Unix(1_700_000_000, 0)}
 		return c
 	}
-	// There are 1 Alice @alice, 2 Bob @bob, and 3 dave, unclaimed.
+	// The players are Alice (1, @alice), Bob (2, @bob), and the unclaimed dave (3).
 	for name, tc := range map[string]struct {
 		changes []ranking.PlayerChange
 		want    []string

@@ -30,7 +30,8 @@ func shown(names map[ladder.PlayerID]string, r stats.MatchRow) string {
 	return text
 }
 
-// TestMatchPages: a page shows the winner first, the rating change of a match, and its amendments.
+// TestMatchPages: a page of matches shows the winner of each match first, and whether the match was
+// undone or fixed. A player's page also shows the changes of the player's rating.
 func TestMatchPages(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol)
