@@ -38,7 +38,7 @@ func (r *requests) begin(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		err = context.Cause(ctx) // under the lock, so that no request begins after a count
+		err = context.Cause(ctx) // once request has given up, the count must not change
 	}
 	if err != nil {
 		return &Failure{Kind: Unreachable, Err: err}

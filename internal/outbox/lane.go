@@ -37,11 +37,11 @@ type lane struct {
 	Lane
 	state     state
 	woken     bool          // a wake came after the last take had begun
-	summarize bool          // summarize it before the next take
+	summarize bool          // the lane must be summarized before its next take
 	level     int           // priority at the start of a wait
 	since     time.Time     // when it began to wait for its next turn; see rank
 	notBefore time.Time     // earliest time of the next request, apart from the pace
-	backoff   retry.Backoff // yields the pauses after failures; nil: the next one is the first
+	backoff   retry.Backoff // yields the pauses after failures; nil: the next pause is the first
 	chat      *chatPace
 	counted   int       // requests for the current message that the pace already counts
 	repeats   bool      // the next request may repeat one with an unknown outcome

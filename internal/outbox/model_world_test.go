@@ -59,7 +59,7 @@ func newWorld(s scenario) *world {
 	}
 	w.db = newMemory()
 	w.db.model, w.db.counts, w.db.epoch = w.model, &w.counts, 0
-	if !s.alone { // polls find the items of the chat when its parking is over
+	if !s.alone { // polls find the items of a chat once its parking is over
 		w.db.parksFor = 30 * time.Second
 	}
 	for c := range ChatID(6) {

@@ -135,7 +135,7 @@ type Receipt struct {
 	// Fingerprint identifies the content if only the sender knows it, because it is made while
 	// sending; empty otherwise.
 	Fingerprint string
-	Skipped     bool // nothing was sent: there was nothing to change
+	Skipped     bool // nothing had to be changed in the chat
 	Ended       bool // for Ensure: the message is no longer needed
 	Pin         Pin  // for Ensure
 }
@@ -325,7 +325,7 @@ type Lease interface {
 
 // Survey describes the contents of a store.
 type Survey struct {
-	Waiting int           // waiting items
+	Waiting int           // items waiting in all chats, without those set aside
 	Largest []ChatBacklog // the chats with the most waiting items, in descending order
 	Dead    int           // items that are dead letters now
 	LastID  int64         // the newest item's id; it grows by about one for each added item

@@ -18,7 +18,7 @@ type refusals struct {
 	acceptedAt time.Time // when the last accepted request began
 	// since then:
 	chats map[string]map[ChatID]bool // refused chats, by the words of the refusal without digits
-	since time.Time                  // when outageChats chats had the same refusal; zero: not yet
+	since time.Time                  // when outageChats chats first had the same refusal; zero: not yet
 }
 
 func (r *refusals) accepted(begun time.Time) {

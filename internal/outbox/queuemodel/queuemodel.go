@@ -94,7 +94,7 @@ type State string
 
 const (
 	Waits   State = "waits"
-	Sending State = "sending" // in a request, or in one with an unknown outcome
+	Sending State = "sending" // taken for a request whose outcome is pending or unknown
 	Sent    State = "sent"
 	Dead    State = "dead"
 	Expired State = "expired"

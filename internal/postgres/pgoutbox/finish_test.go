@@ -18,7 +18,7 @@ func TestFinishFailures(t *testing.T) {
 	const waits = "planned attempts 1 duplicates 0 message 0 error why finished false"
 	for kind, tc := range map[outbox.FailureKind]struct {
 		row   string
-		waits string          // the row's pause in seconds, and its failures
+		waits string          // the row's pause in seconds, and how many failures it has
 		chat  string          // the pause of its chat in seconds, or "parked"
 		turn  string          // what the lane has next: the id of a notice, or a wait in seconds
 		may   []outbox.ChatID // chats that may send

@@ -142,7 +142,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		sql     string
 		spoil   func(*ranking.Changes)
 		want    func(error) bool
-		refused string // the event that a trigger refuses on the table that the case is named after
+		refused string // the event that a trigger refuses, on the table in the case's name
 	}{
 		"no group":     {"", func(c *ranking.Changes) { recorded(c).Group = 99 }, is(ranking.ErrConflict), ""},
 		"key is there": {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
