@@ -64,7 +64,7 @@ type result struct {
 	lane *lane
 	Result
 	begun     time.Time // when send began; zero if the dispatcher was stopping
-	requests  int       // requests made
+	requests  int       // requests that the sender made for the message
 	outage    bool      // the failure is part of an outage, although the messenger answered
 	persistAt time.Time // earliest time to persist it; zero: at once
 }

@@ -77,7 +77,7 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 
 type progress struct {
 	version, newest uint // versions of the database and of the files
-	dirty           bool // the step to version is unfinished
+	dirty           bool // the step to this version is unfinished
 }
 
 // progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the

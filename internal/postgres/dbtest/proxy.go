@@ -21,7 +21,7 @@ import (
 // and close connections.
 type Proxy struct {
 	URL  string      // the database's URL through the proxy
-	Away atomic.Bool // close each new connection at once
+	Away atomic.Bool // new connections are closed at once
 	// Syncs counts the messages after which a client waits for an answer: Sync and simple queries.
 	Syncs   atomic.Int64
 	Held    atomic.Int64 // messages and ends of connections that Stall has held back

@@ -37,7 +37,7 @@ func queueChats(batch *pgx.Batch, results []outbox.Result) {
 type resultRow struct {
 	Row         int64   `json:"id"`      // id of the row
 	Chat        int64   `json:"chat_id"` // the store's id of the chat
-	SentTo      int64   `json:"sent_to"` // Telegram's id of the chat
+	SentTo      int64   `json:"sent_to"` // Telegram's id of the chat at the take
 	Object      string  `json:"object"`
 	Target      int64   `json:"target"`
 	MessageID   int64   `json:"message_id"`
