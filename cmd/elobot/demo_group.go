@@ -297,7 +297,7 @@ func (g *demoGroup) print(m botsim.Message) {
 }
 
 // picture describes the message's picture: where it is saved and, while the web board is on, which
-// of its pages shows the same. It returns "" for a message without a picture.
+// of the board's pages shows the same. It returns "" for a message without a picture.
 func (g *demoGroup) picture(m botsim.Message) string {
 	if m.Photo == nil {
 		return ""

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// visits counts the visits to the point of the current plan. Its lock is held while the process
-// ends or is stopped, so that no other goroutine passes a point.
+// visits counts the visits to the point of the current plan. Its lock is held while the plan is
+// carried out, so that no other goroutine passes a point.
 var visits struct {
 	sync.Mutex
 	plan string
 	n    int
-	done chan struct{} // closed when the plan has been carried out
+	done chan struct{} // closed when the plan has been carried out, here or by another process
 }
 
 // At visits a point. If the plan is for this visit, At carries it out.

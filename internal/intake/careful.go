@@ -43,7 +43,7 @@ type Attempts interface {
 type careful struct {
 	attempts Attempts
 	turn     chan struct{}             // capacity 1: held by the running attempt
-	until    atomic.Pointer[time.Time] // the mode does not end before then; nil: it is off
+	until    atomic.Pointer[time.Time] // the mode does not end before then; nil: the mode is off
 }
 
 // BeCareful turns careful mode on. The reason is for the log.
@@ -76,8 +76,9 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 // has returned. The time spent in enter does not count toward giving up. After too many lost
 // attempts enter returns errCrashes.
 //
-// Outside careful mode, enter returns at once. It also does so once an attempt at this update has
-// returned, because the update may now be waiting for a lock, and others must not wait with it.
+// Outside careful mode, enter returns at once. It also does so once a recorded attempt at this
+// update has returned, because the update may now be waiting for a lock, and others must not wait
+// with it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
 	if c.until.Load() == nil || t.returned {

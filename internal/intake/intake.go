@@ -3,8 +3,8 @@
 // else. The package does not look into updates.
 //
 // What a failed attempt means for the update (see [Blame]):
-//   - If the update itself failed, it is retried until 5 seconds after its first failure. It then
-//     becomes a dead letter, or at once if a retry is pointless.
+//   - If the update itself failed, it is retried for at most 5 seconds after its first failure, and
+//     then becomes a dead letter. If a retry is pointless, it becomes one at once.
 //   - If the database is unavailable, or a lock is in the way, the update waits as long as it
 //     takes: the [Poller] retries it, and the [Webhook] has it redelivered. This time does not
 //     count toward giving up. Outside careful mode, a lock holds up only the update's own lane.
@@ -33,8 +33,8 @@ type Update struct {
 	// Content is Raw as the Reader decoded it. All attempts share the value, so no
 	// Handler may change it.
 	Content any
-	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
-	// update without a date, such as a button press. The Handler always gets a date.
+	// SentAt is when the update was sent, by the messenger's clock. The Reader leaves it zero for
+	// an update without a date, such as a button press. The Handler always gets a date.
 	SentAt time.Time
 	// Retried means that an operator asked to have the update handled again. Its notices are sent
 	// no matter how late they are.
@@ -68,7 +68,7 @@ const (
 	Unavailable
 )
 
-// Source is where updates come from. Its errors are of type *SourceError or transient.
+// Source is where updates come from. Its errors are transient, unless a *SourceError is Fatal.
 type Source interface {
 	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at
 	// most 100. If there are none, it waits for the first one, at most for the given time. Offset 0

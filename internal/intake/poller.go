@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxInProgress limits the updates in progress at the same time: a poll returns at most the
-	// first 100 unconfirmed updates.
+	// maxInProgress is how many updates can be in progress at the same time. A Poller cannot exceed
+	// it, because a poll returns at most the first 100 unconfirmed updates.
 	maxInProgress = 100
 	longPoll      = 50 * time.Second
 	// reaskAfter is how long the poller waits before it asks for the same offset again, to get
@@ -35,8 +35,10 @@ type Poller struct {
 	done     chan *pending // persisted updates
 
 	offset int64
-	dated  time.Time  // date of the last update that has one
-	queue  []*pending // in progress, in the order of arrival; few enough to search
+	dated  time.Time // date of the last update that has one
+	// queue has the updates in progress and those persisted behind them, in the order of arrival.
+	// They are few enough to search.
+	queue []*pending
 }
 
 type pending struct {
@@ -76,8 +78,8 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, p.date(updates))
-		// Poll again after reaskAfter, or earlier once nothing is in progress, but never sooner for
-		// the same offset.
+		// Poll again after reaskAfter, or earlier once nothing is in progress, but never request
+		// the same offset twice within reaskAfter.
 		p.awaitPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
 		})
@@ -131,8 +133,8 @@ func (p *Poller) date(updates []Update) []Update {
 	return updates
 }
 
-// accept puts new updates into their lanes. It skips those in progress, which the messenger returns
-// until they are confirmed.
+// accept puts new updates into their lanes. It skips those in the queue, which the messenger
+// returns until they are confirmed.
 func (p *Poller) accept(ctx context.Context, updates []Update) {
 	for _, u := range updates {
 		if slices.ContainsFunc(p.queue, func(t *pending) bool { return t.update.ID == u.ID }) {
@@ -180,8 +182,8 @@ func (p *Poller) advance() {
 	}
 }
 
-// finish waits for the updates in progress and confirms them. Updates that stay unconfirmed are
-// redelivered; those that have been persisted change nothing then.
+// finish waits for the updates in progress, and confirms those before the first that is not
+// persisted. The others are redelivered; those that have been persisted change nothing then.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()

@@ -17,8 +17,8 @@ const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxBody limits the size of an update in bytes. The largest updates have about ten thousand.
 	maxBody = 1 << 20
-	// warnEvery is how often the log reports a refused request: anyone on the
-	// internet may send many.
+	// warnEvery is how often the log reports a refused request at most, for each reason: anyone on
+	// the internet may send many.
 	warnEvery = time.Minute
 )
 
@@ -56,7 +56,8 @@ func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 //   - 413 if the body is too large, 400 if it is cut off or not an update,
 //   - 200 when the update has been handled or is a dead letter,
 //   - 503 when it must be redelivered, because the database is unavailable, a lock is in the way,
-//     the client has disconnected, or too many requests are in progress.
+//     its dead letter cannot be stored, the client has disconnected, or too many requests are in
+//     progress.
 func (hook *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := hook.take(w, r)
 	switch status {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// giveUpAfter is how long an update is retried after it first failed through its own fault. It
-	// must be short: everything behind the update stays unconfirmed in the meantime.
+	// giveUpAfter is how long an update is retried at most after it first failed through its own
+	// fault. It must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. After an
 	// attempt that failed through the update's own fault, the next one has the same deadline.
@@ -61,7 +61,8 @@ func NewWorker(
 }
 
 // persist retries an update until it has been handled or is a dead letter. It returns an error if
-// the context ends first and, unless outlasts is set, after a failure that is not the update's own.
+// the context ends first. Unless outlasts is set, it also returns one if the database is
+// unavailable, a lock is in the way, or the dead letter cannot be stored.
 func (w *Worker) persist(ctx context.Context, u Update, outlasts bool) error {
 	t := &task{Worker: w, update: u, first: time.Now()}
 	outageWait, ownWait := firstRetry, firstRetry
@@ -107,7 +108,7 @@ type task struct {
 	reason   error // why the update becomes a dead letter; nil before that is decided
 }
 
-// extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost
+// extend postpones giveUp by d, and gives the next attempt all of attemptTimeout again: the lost
 // time was not the update's fault.
 func (t *task) extend(d time.Duration) {
 	t.deadline = time.Time{}
@@ -117,7 +118,7 @@ func (t *task) extend(d time.Duration) {
 }
 
 // try makes an attempt or, if there is a reason to give up on the update, stores the dead letter.
-// It returns when the attempt began, and a nil error once the update is persisted.
+// begun is when the attempt began, and err is nil once the update is persisted.
 func (t *task) try(ctx context.Context) (begun time.Time, err error) {
 	if t.reason != nil {
 		return time.Now(), t.deadLetter(ctx)

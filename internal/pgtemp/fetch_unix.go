@@ -45,8 +45,7 @@ func cacheFolder(o Options) string {
 // cached returns the folders in the cache with programs that were fetched under a name.
 func cached(o Options, name string) (bins []string) {
 	for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
-		// If the cache's path contains pattern characters, nothing is found, and programs are
-		// fetched again.
+		// If pattern characters in the cache's path prevent a match, programs are fetched again.
 		found, _ := filepath.Glob(filepath.Join(cacheFolder(o), name, pattern))
 		bins = append(bins, found...)
 	}
@@ -114,8 +113,8 @@ const (
 )
 
 // archives has the archives of archiveVersion by system and processor. The checksums are fixed
-// here, so that all users get the same files, whatever the download server sends. There is no
-// archive for Alpine, which has a different C library.
+// here, so that all users get the same files, whatever the download server sends. None of the
+// archives is for Alpine, which has a different C library.
 var archives = map[string]struct{ platform, sum string }{
 	"darwin-amd64": {"darwin-amd64", "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd"},
 	"darwin-arm64": {"darwin-arm64v8", "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de"},

@@ -19,8 +19,8 @@ import (
 // oldestMajor is the oldest supported major version.
 const oldestMajor = 15
 
-// usualFolders returns patterns of the folders outside PATH where packages install PostgreSQL
-// versions side by side.
+// usualFolders returns patterns of the folders where PostgreSQL is usually installed, and which may
+// not be in PATH.
 func usualFolders() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin",                          // Debian, Ubuntu
@@ -59,7 +59,8 @@ func (i installation) libraryPath() string {
 	}
 	var folders []string
 	for _, pattern := range []string{"/usr/lib/*-linux-*", "/lib/*-linux-*"} {
-		// If root contains pattern characters, the programs will report the missing libraries.
+		// If pattern characters in root prevent a match, the programs will report the missing
+		// libraries.
 		some, _ := filepath.Glob(root + pattern)
 		folders = append(folders, some...)
 	}
@@ -173,7 +174,7 @@ func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor 
 }
 
 // versionTimeout limits how long a server program may take to print its version. On a busy machine
-// that takes many seconds, and a working installation must not be passed over.
+// that can take many seconds, and a working installation must not be passed over.
 const versionTimeout = time.Minute
 
 // inspect runs the server program in bin as user to get its version. It fails with os.ErrNotExist

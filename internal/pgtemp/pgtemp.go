@@ -1,5 +1,5 @@
 // Package pgtemp starts a PostgreSQL server that ends together with this process, even if the
-// process is killed. The server is either temporary and leaves no traces, for the demo, the
+// process is killed. The server is either temporary and leaves no data behind, for the demo, the
 // benchmark and the tests, or it keeps its data in a folder, for hosts without a server.
 //
 // The package finds, starts, stops and cleans up servers. It knows nothing about elobot's tables
@@ -98,8 +98,8 @@ type Server struct {
 }
 
 // Start starts a server and returns when it answers queries. If a source fails, Start tries the
-// next one, unless a server failed to start on existing data. If all sources fail, the error says
-// what to install, and why each source failed.
+// next one, unless ctx has ended or a server failed to start on existing data. If all sources fail,
+// the error says what to install, and why each source failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	home, err := openFolder(o)
 	if err != nil {

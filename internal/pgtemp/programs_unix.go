@@ -200,8 +200,8 @@ func (p *programs) keepLog() error {
 	return nil
 }
 
-// arguments returns the server's arguments. The last ones take precedence, so Options.Settings
-// cannot change the port and the address.
+// arguments returns the server's arguments. Later ones take precedence, so Options.Settings cannot
+// override the settings at the end.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data()}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),

@@ -54,8 +54,8 @@ func onFreePort(start func(port int) error) error {
 	return errPortTaken
 }
 
-// startTimeout is how long a starting server may stay silent. The first start in a container can
-// take a long time on a slow disk.
+// startTimeout is how long a starting server may stay silent, and how long takeCharge waits. The
+// first start in a container can take a long time on a slow disk.
 const startTimeout = 90 * time.Second
 
 // waitReady asks the server for its version until the server answers. A server that accepts
@@ -125,9 +125,9 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 }
 
 // UnsetVariables unsets all environment variables of this process whose names begin with PG. They
-// refer to the user's own server, and would add to the URL of this package's server. It also makes
-// further connections of this process demand proof that the server knows the password, because
-// another process may listen where the server was.
+// refer to the user's own server, but would apply to connections to this package's server too. It
+// also makes further connections of this process demand proof that the server knows the password,
+// because another process may listen where the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")

@@ -21,10 +21,10 @@ func detach(cmd *exec.Cmd) {
 // PreferPrograms does nothing on Windows.
 func PreferPrograms(context.Context, Options) error { return nil }
 
-// Enterable returns true, because the server runs as this process's user.
+// Enterable always returns true: on Windows, no server keeps its data in a folder.
 func Enterable(string) (bool, error) { return true, nil }
 
-// Watcher does nothing on Windows, which has no shell.
+// Watcher does nothing on Windows, which has no /bin/sh.
 type Watcher struct{}
 
 // AtExit does nothing on Windows.

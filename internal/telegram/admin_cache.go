@@ -19,7 +19,8 @@ const (
 	adminsKept = 5 * time.Minute
 	// adminsFresh is the maximum age of a list from which IsAdmin may return false.
 	adminsFresh = 10 * time.Second
-	// maxAdminLists is how many lists are cached. A new one evicts the least recently used one.
+	// maxAdminLists is how many lists are cached at most. One more evicts the least recently used
+	// one.
 	maxAdminLists = 10_000
 )
 
@@ -95,8 +96,8 @@ func (c *AdminCache) ForgetAll() {
 	c.era++
 }
 
-// ask looks up the admins of a chat. It caches them unless Forget or ForgetAll was called since the
-// era began.
+// ask looks up the admins of a chat. It caches them unless Forget or ForgetAll has ended the era in
+// the meantime.
 func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID, era int) ([]ladder.UserID, error) {
 	begun := c.now()
 	admins, err := c.source.Admins(ctx, chat)

@@ -214,7 +214,7 @@ type ConnectionError struct {
 	Err       error
 }
 
-// Error implements error. The text never contains the URL, which contains the token.
+// Error implements error. The text never contains the secret part of the token.
 func (e *ConnectionError) Error() string { return fmt.Sprintf("%s: no answer: %v", e.Method, e.Err) }
 
 // Unwrap returns the cause.
@@ -233,7 +233,7 @@ type answer struct {
 
 // ask makes a request and decodes the result of a successful answer. Errors other than ErrOddResult
 // are of type *APIError or *ConnectionError. They tell the status, or whether the request may have
-// arrived, and never contain the URL.
+// arrived, and never contain the secret part of the token.
 func (c *Client) ask(req *http.Request, result any) error {
 	method := path.Base(req.URL.Path)
 	connected, begun := false, time.Now()

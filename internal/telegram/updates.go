@@ -12,8 +12,8 @@ import (
 
 // readUpdates returns the updates of one answer. An update without a readable id must become a dead
 // letter and be confirmed, or it would block all updates behind it. Telegram numbers updates
-// consecutively, so its id follows from a neighbor's. If there are updates, but none has an id,
-// readUpdates fails, and a later poll tries again.
+// consecutively, so the missing id follows from a neighbor's. If there are updates, but none has an
+// id, readUpdates fails, and a later poll tries again.
 func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))
 	var lastErr error

@@ -79,7 +79,7 @@ func Borrow(tb testing.TB) *Database {
 	return d
 }
 
-// Main runs the tests of a package that borrows databases, and then drops the databases.
+// Main runs the tests of a package that calls Borrow or NewLasting, and then drops the databases.
 type Main struct {
 	*testing.M
 	// Session is SQL that each connection of a Database's Pool runs first.
@@ -214,9 +214,9 @@ func (d *Database) clean() (reusable bool, err error) {
 }
 
 // fingerprintOf returns a fingerprint of what Empty does not reset in a database, and the size of
-// the database's tables in bytes. For each of the main catalogs, the fingerprint contains how many
-// rows there are and the sum of their xmin, which shows nearly every change. It also contains
-// whether an advisory lock is held.
+// the database's tables in bytes. For each of the main catalogs, and for schema_migrations, the
+// fingerprint contains how many rows there are and the sum of their xmin, which shows nearly every
+// change. It also contains whether an advisory lock is held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0)

@@ -35,7 +35,7 @@ func cloneName() string { return databaseName(time.Now(), strings.ToLower(rand.T
 func databaseURL(server, name string) (string, error) {
 	parsed, err := url.Parse(server)
 	if err != nil {
-		// url.Parse quotes the URL, including the password.
+		// err quotes the URL, including the password.
 		return "", errors.New("it is not a URL")
 	}
 	if parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
@@ -108,7 +108,7 @@ const (
 	staleAge = 48 * time.Hour
 )
 
-// templateName returns a name that changes with every migration, and every day.
+// templateName returns a name that changes whenever the migrations change, and every day.
 func templateName(files fs.FS, now time.Time) (string, error) {
 	names, err := fs.Glob(files, "*.sql") // sorted
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 )
 
 // State that all tests of the process share. The first test that needs the server, the template or
-// the connection sets it up. Each lasts until the process ends, so packages need no TestMain for
-// it, but Main closes the connection earlier.
+// the connection sets it up. Each lasts at least until the process ends, so packages need no
+// TestMain for it, except that Main closes the connection earlier.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
@@ -93,8 +93,8 @@ func startServer() (url string, stop func() error, err error) {
 
 // hashPasswordOnce makes the server keep a hash of its password after one iteration of PBKDF2. The
 // password is random, so the usual 4096 iterations protect nothing, and they take most of the time
-// of a new connection, on both sides. The form of the hash is that of pg_authid.rolpassword; RFC
-// 5802 explains its keys.
+// of a new connection, on both sides. The hash has the format of pg_authid.rolpassword; RFC 5802
+// explains its keys.
 func hashPasswordOnce(ctx context.Context, server string) error {
 	return execute(ctx, server, func(conn *pgx.Conn) error {
 		config, salt := conn.Config(), []byte(rand.Text())
