@@ -30,7 +30,7 @@ type killed struct {
 	extra int // duplicate answers so far
 }
 
-// anyNumber stands for a number that the crash point does not determine.
+// anyNumber stands for a count that the crash point does not determine.
 const anyNumber = -1
 
 // TestKilledAtEachPoint: a polling bot is killed at one crash point after another while results are

@@ -99,8 +99,8 @@ func demoPlace(t *testing.T) string {
 	return place
 }
 
-// processesNaming returns the processes that have the folder in their command line or, if /proc
-// shows that, in their environment or working directory.
+// processesNaming returns the processes that have the folder in their command line. If there is a
+// /proc, it also looks for the folder in their environment or working directory.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")

@@ -202,8 +202,8 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 	}
 }
 
-// testVerifyWhatCannotBeCalculated: if a match lacks players, the ratings cannot be calculated, and
-// nothing is changed.
+// testVerifyWhatCannotBeCalculated: if a side of a match has no player, the ratings cannot be
+// calculated, and nothing is changed.
 func testVerifyWhatCannotBeCalculated(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")

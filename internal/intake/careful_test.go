@@ -68,7 +68,7 @@ func (a *attempts) set(update int64, n int) {
 	}
 }
 
-// count returns the number of updates with lost attempts.
+// count returns the number of updates with attempts that have not returned.
 func (a *attempts) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,7 +149,7 @@ func TestCareful(t *testing.T) {
 }
 
 // TestCarefulWhileAttemptsAreOpen: careful mode lasts while an attempt at any update is open, and
-// outlives the poller. When it begins again, it lasts for the whole time.
+// outlives the poller. After another call of BeCareful, the mode lasts at least carefulFor again.
 func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -267,8 +267,8 @@ func TestCarefulStop(t *testing.T) {
 	})
 }
 
-// TestLockedWhileCareful: an update blamed on a lock does not block the others once an attempt at
-// it has returned.
+// TestLockedWhileCareful: an update that waits for a lock does not block the others once an attempt
+// at it has returned.
 func TestLockedWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

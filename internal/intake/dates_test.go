@@ -75,8 +75,8 @@ func TestPressesAreDated(t *testing.T) {
 	})
 }
 
-// TestPressesAtTheEndOfAFullBatch: presses at the end of a full batch wait for the updates that
-// follow, and get their date from them.
+// TestPressesAtTheEndOfAFullBatch: presses at the end of a full batch are left to the next batch,
+// where they get the date of the next dated update.
 func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -37,7 +37,7 @@ func TestStopWithNothingInHand(t *testing.T) {
 	})
 }
 
-// TestStopIsBounded: a stop takes at most finishTimeout and confirmTimeout. Updates whose handler
+// TestStopIsBounded: a stop takes at most finishTimeout plus confirmTimeout. Updates whose handler
 // hangs, or that cannot be handled now, are left to the next poller.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
@@ -91,8 +91,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// TestStopWhileWaiting: the poller stops even while it waits as the messenger demanded, or while an
-// update waits for its next attempt.
+// TestStopWhileWaiting: the poller stops even while it waits as the messenger demanded. An update
+// that waits for its next attempt is still handled.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

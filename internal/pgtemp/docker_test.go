@@ -19,8 +19,8 @@ func containerGone(t *testing.T, name string) error {
 	return err
 }
 
-// TestContainer: a server in a container has its settings, and a server that cannot start reports
-// the reason.
+// TestContainer: a server in a container has the given settings, and a server that cannot start
+// reports the reason. Stop removes the container.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	server := start(t, Options{Sources: []Source{Docker}, Settings: map[string]string{"work_mem": "5MB"}})

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// putPrograms writes scripts that stand in for the programs into a folder. They report the given
-// version.
+// putPrograms writes scripts that stand in for the programs into a folder. The server's script
+// reports the given version.
 func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
 	must(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // a folder for programs

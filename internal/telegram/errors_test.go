@@ -10,7 +10,7 @@ import (
 )
 
 // TestErrorsSayWhatToDo: an error that an operator can act on says what to do. Each error has the
-// method and Telegram's own words, but not the URL of the request.
+// method, and the status or Telegram's own words, but not the URL of the request.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	getMe := func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err }
