@@ -42,7 +42,7 @@ type sizes struct {
 	rate, seconds  int   // latency: results per second; latency and web: duration in seconds
 	contended      int   // contention: results of one group
 	grown          []int // growth: matches in each database
-	viewed         []int // views and web: matches in each ladder
+	viewed         []int // views: matches in each ladder; web: the middle one is used
 	members        int   // views: members of each ladder
 	views          int   // views: how often each question is measured
 	// careful is how long a bot with a webhook runs before it is measured. At first, such a bot

@@ -27,7 +27,7 @@ func greetings(group *botsim.Chat) int {
 }
 
 // testAddedToAGroup: each time the bot is added to a group, it sends one greeting that explains how
-// to begin. The group's language is that of the person who added the bot.
+// to begin. The group gets the language of the person who added the bot.
 func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {

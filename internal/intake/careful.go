@@ -35,7 +35,8 @@ type Attempts interface {
 	// End records that an attempt has returned, so the update does not crash the process. It
 	// deletes all records of the update.
 	End(ctx context.Context, update int64) error
-	// Open reports whether an attempt at any update began recently and did not return.
+	// Open reports whether an attempt at any update began recently and did not return. Updates that
+	// have become dead letters do not count.
 	Open(ctx context.Context) (bool, error)
 }
 

@@ -17,7 +17,8 @@ import (
 	"syscall"
 )
 
-// programsScript stops the server and removes the folders named in its arguments.
+// programsScript ends the process group in $state, if any, and then removes the folders in the
+// script's arguments.
 //
 //go:embed programs.sh
 var programsScript string

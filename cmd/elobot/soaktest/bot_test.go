@@ -39,7 +39,7 @@ type bots struct {
 // instance is a bot that is started again whenever it ends, as by a service manager.
 type instance struct {
 	*bots
-	guard *pgtemp.Watcher // ends the process if this one is killed
+	guard *pgtemp.Watcher // kills the bot's process if the test process is killed
 	now   atomic.Pointer[life]
 	over  chan struct{} // closed when no more processes start
 }
@@ -49,7 +49,7 @@ type life struct {
 	*campaign
 	cmd     *exec.Cmd
 	log     string
-	wanted  atomic.Bool // its end was requested
+	wanted  atomic.Bool // the campaign has stopped or killed the process
 	ended   chan struct{}
 	startAt time.Time
 

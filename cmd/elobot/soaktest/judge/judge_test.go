@@ -22,8 +22,8 @@ func undo(message, number int) judge.Command {
 	return judge.Command{Chat: chat, Message: message, Undo: number}
 }
 
-// plain is the number of results in the other chat of a history, which are all recorded and
-// answered normally.
+// plain is how many results the other chat of a history has. All of them are recorded and answered
+// normally.
 const plain = 6
 
 // history returns a history without violations: a result, one that is undone later, one that was
