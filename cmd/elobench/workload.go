@@ -27,7 +27,7 @@ type workload struct {
 	numbers  map[int64]int          // number of the last match, by chat
 	sentAt   map[matchRef]time.Time // when each result was reported
 	coverage map[matchRef]time.Time // when the bot first named each match
-	unnamed  int                    // number of results that messages cover without naming them
+	unnamed  int                    // how many results messages cover without naming them
 	lastAt   time.Time              // date of the last message that covers a result not covered before
 }
 
@@ -93,7 +93,7 @@ var (
 	// matchNumber finds the numbers of matches, in the card of one match and in a message that
 	// covers several.
 	matchNumber = regexp.MustCompile(`#(\d+)`)
-	// unnamedResults finds the number of results that a message covers without naming them.
+	// unnamedResults finds how many results a message covers without naming them.
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 

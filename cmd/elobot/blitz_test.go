@@ -35,7 +35,7 @@ type blitzReport struct {
 	by       int           // index of the sender
 	players  [2]int
 	score    [2]int
-	inFull   bool // the report names both players, first player first
+	inFull   bool // the report names both players, players[0] first
 	repeated bool // the game was reported before
 	twice    bool // a repetition of this report was found
 }

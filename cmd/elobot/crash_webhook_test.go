@@ -41,7 +41,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		point     crashpoint.Point
 		byLeader  bool // the delivery goes to the leader
 		committed int
-		copies    [2]int // minimum and maximum number of duplicate answers
+		copies    [2]int // minimum and maximum count of duplicate answers
 	}{
 		{crashpoint.Applying, true, 0, [2]int{0, 0}},
 		{crashpoint.Handled, false, 1, [2]int{0, 0}},

@@ -259,7 +259,8 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 
 // each calls do for each dead letter, even after one has failed. It prints each error immediately
 // and, if there were any, finally returns an error that says how many failed. If there is only one
-// dead letter, or the command was interrupted, it returns the error about that dead letter instead.
+// dead letter, it returns that letter's error instead. If the command is interrupted, it stops and
+// returns the error.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {

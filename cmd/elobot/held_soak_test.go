@@ -125,7 +125,7 @@ func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.C
 }
 
 // TestDatabaseStallsLikeAnAttempt: if the database stalls a little longer than the timeout of an
-// attempt at an update, the updates in hand each get a new attempt with the full timeout, and
+// attempt at an update, the updates in progress each get a new attempt with the full timeout, and
 // everything is recorded.
 func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	t.Parallel()

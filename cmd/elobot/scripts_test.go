@@ -97,7 +97,7 @@ type script struct {
 	private  bool // lines are said in private chats
 	last     botsim.Message
 	paper    strings.Builder
-	seen     map[[2]int64]int // number of edits of the bot's messages, by chat and message id
+	seen     map[[2]int64]int // how often each of the bot's messages was edited, by chat and message id
 }
 
 // playScript plays the lines of a script, and returns them with the bot's messages.

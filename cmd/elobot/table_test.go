@@ -39,7 +39,7 @@ type reported struct {
 	// turned means that the card names b first: b has won, or had won before a fix made it a draw.
 	turned   bool
 	undoneBy string
-	changes  int // number of undos, restores and fixes
+	changes  int // how many undos, restores and fixes
 }
 
 // wantedAnswer is an expected answer: the message that it replies to, and the start of its text.

@@ -97,8 +97,8 @@ func (t *transcript) room(indent, most int) int {
 	return most
 }
 
-// beside returns the wrapped lines of a text, the first with the prefix first, and the rest with
-// the prefix others.
+// beside returns a text, wrapped to the transcript's width, with first before its first line and
+// others before each further line.
 func (t *transcript) beside(first, others, text string) string {
 	var all strings.Builder
 	indent := max(lipgloss.Width(first), lipgloss.Width(others))

@@ -104,8 +104,8 @@ func (hook *Webhook) admits(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""
 }
 
-// update reads the update in the request. The status is 200, or the status of the response if there
-// is no update.
+// update reads the update in the request. It returns the status 200 or, if it can read no update,
+// the status of the response.
 func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {

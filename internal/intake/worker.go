@@ -237,8 +237,8 @@ type outage struct {
 	since  time.Time // when the outage began; zero: there is none
 	seen   time.Time // when an update last failed with Unavailable
 	logged time.Time // when the log last reported the outage
-	// update is the one that last failed with Unavailable. Another outcome of that update ends the
-	// outage. Other updates prove nothing: they may not need the database.
+	// update is the one that last failed with Unavailable. Any other outcome of that update ends
+	// the outage. Other updates prove nothing: they may not need the database.
 	update int64
 }
 

@@ -44,7 +44,7 @@ const listKind = "not_recorded"
 // Verdict is the result of a judgment.
 type Verdict struct {
 	Results, Recorded, Refused  int // how many results were reported, recorded and refused
-	Undos, Undone, UndosRefused int // the same for undos
+	Undos, Undone, UndosRefused int // how many undos were requested, done and refused
 	// How many commands were answered, how many further copies of the answers arrived, and how many
 	// possible duplicates the bot counted.
 	Answers, Copies, Possible int
