@@ -100,7 +100,7 @@ func demoPlace(t *testing.T) string {
 }
 
 // processesNaming returns the processes that have the folder in their command line. If there is a
-// /proc, it also looks for the folder in their environment or working directory.
+// /proc, it also looks for the folder in the environment and the working directory of each process.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")

@@ -17,8 +17,8 @@ const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxBody limits the size of an update in bytes. The largest updates have about ten thousand.
 	maxBody = 1 << 20
-	// warnEvery is how often the log reports a refused request at most, for each reason: anyone on
-	// the internet may send many.
+	// warnEvery is the shortest time between two log lines about requests refused for the same
+	// reason: anyone on the internet may send many.
 	warnEvery = time.Minute
 )
 

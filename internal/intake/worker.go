@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// giveUpAfter is how long an update is retried at most after it first failed through its own
-	// fault. It must be short: everything behind the update stays unconfirmed in the meantime.
+	// giveUpAfter limits how long an update is retried after it first failed through its own fault.
+	// It must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. After an
 	// attempt that failed through the update's own fault, the next one has the same deadline.
@@ -118,7 +118,7 @@ func (t *task) extend(d time.Duration) {
 }
 
 // try makes an attempt or, if there is a reason to give up on the update, stores the dead letter.
-// begun is when the attempt began, and err is nil once the update is persisted.
+// begun is when the attempt or the storing began, and err is nil once the update is persisted.
 func (t *task) try(ctx context.Context) (begun time.Time, err error) {
 	if t.reason != nil {
 		return time.Now(), t.deadLetter(ctx)

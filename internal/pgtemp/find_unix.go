@@ -19,8 +19,8 @@ import (
 // oldestMajor is the oldest supported major version.
 const oldestMajor = 15
 
-// usualFolders returns patterns of the folders where PostgreSQL is usually installed, and which may
-// not be in PATH.
+// usualFolders returns patterns of the folders in which PostgreSQL is usually installed, and which
+// PATH may lack.
 func usualFolders() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin",                          // Debian, Ubuntu

@@ -14,8 +14,8 @@ import (
 var errInUse = errors.New("another process has a server running on it")
 
 // MarkerName is the file that marks a folder as made by this package. It is created before anything
-// else, and only in a folder that CheckFolder finds empty. A start therefore never writes to a
-// foreign folder, but can reuse a folder whose first start did not finish.
+// else, and only in a folder that is empty, apart from lost+found. A start therefore never writes
+// to a foreign folder, but can reuse a folder whose first start did not finish.
 const MarkerName = "elobot-folder"
 
 const markerText = "elobot keeps a PostgreSQL server in this folder. " +
@@ -168,7 +168,7 @@ func (f *folder) data() string { return f.file("data") }
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
 // read returns the trimmed content of one of the folder's files, or "" if there is no such file.
-// The zero folder has none.
+// The zero folder has no files.
 func (f *folder) read(name string) (string, error) {
 	if !f.named() {
 		return "", nil

@@ -19,7 +19,7 @@ const (
 	adminsKept = 5 * time.Minute
 	// adminsFresh is the maximum age of a list from which IsAdmin may return false.
 	adminsFresh = 10 * time.Second
-	// maxAdminLists is how many lists are cached at most. One more evicts the least recently used
+	// maxAdminLists limits how many lists are cached. A further one evicts the least recently used
 	// one.
 	maxAdminLists = 10_000
 )

@@ -27,7 +27,7 @@ import (
 
 // State that all tests of the process share. The first test that needs the server, the template or
 // the connection sets it up. Each lasts at least until the process ends, so packages need no
-// TestMain for it, except that Main closes the connection earlier.
+// TestMain for it. Only Main closes the connection earlier.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
