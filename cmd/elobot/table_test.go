@@ -210,8 +210,8 @@ func (b *table) checkCallbackAnswers() {
 	}
 }
 
-// checkAnswers compares the first copies of all answers with the expected ones, in order. Other
-// copies must have been counted as possible duplicates.
+// checkAnswers compares the first copy of each answer, except answers to /join, with the expected
+// answers, in order. Further copies must have been counted as possible duplicates.
 func (b *table) checkAnswers() {
 	b.t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }

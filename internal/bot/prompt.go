@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// promptData returns the data of a button that answers a prompt. promptOf rejects the data if ref
-// has no tag.
+// promptData returns the data of a button that answers a prompt. ref must have a tag: without one,
+// promptOf may take part of the option for the tag.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
 	if ref.Tag != "" {

@@ -179,7 +179,8 @@ func TestSeasonByName(t *testing.T) {
 func englishTyping(t *testing.T) *typing {
 	t.Helper()
 	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
-	return &typing{t: t, pool: pool, language: catalog.All()[0], accounts: 100, group: -1_002_000_000_000, entered: make(map[string]string)}
+	return &typing{t: t, pool: pool, language: catalog.All()[0], accounts: 100, group: -1_002_000_000_000,
+		entered: make(map[string]string)}
 }
 
 // typedRow is a row of a table.

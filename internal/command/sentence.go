@@ -127,8 +127,9 @@ func variants(text string) form {
 	return form{fields}
 }
 
-// fieldMeanings maps each field for a word to the meanings that fill it. toWinner has more of them
-// for sentences with a word for losing.
+// fieldMeanings lists, by the name of a field, the meanings of the words other than verbs that can
+// fill it. toWinner lists additional ones for sentences about a loss, in which a preposition can
+// lead to the winner: "lost to bob".
 var (
 	fieldMeanings = map[string][]meaning{
 		"prep": {versus, over, marker, personalA, from}, "against": {versus, over},

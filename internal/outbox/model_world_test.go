@@ -79,7 +79,8 @@ func (w *world) fail(err error) {
 	w.errs = append(w.errs, err)
 }
 
-// next removes and returns the next of the scripted calls, or a successful one if there is none.
+// next removes and returns the next scripted call. It returns a successful one if none is left, or
+// if w is free of faults.
 func (w *world) next(calls *[]call) call {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -272,7 +272,8 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 	return d, nil, nil
 }
 
-// IsPrompt reports whether notices of this kind are the messages of prompts.
+// IsPrompt reports whether notices of this kind ask the question of a stored Prompt. Other notices
+// that ask something, such as FixPrompt, have no Prompt.
 func IsPrompt(kind string) bool {
 	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
