@@ -46,9 +46,9 @@ type answers struct {
 }
 
 const (
-	ownTopic      = 20
-	archivedTopic = 30
-	clubID        = -1002000000001
+	ownTopic            = 20
+	archivedTopic       = 30
+	clubID        int64 = -1002000000001
 )
 
 func (c *club) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (bool, error) {

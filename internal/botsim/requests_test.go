@@ -89,7 +89,7 @@ func (c *client) post(t *testing.T, method, kind string, body io.Reader) reply {
 
 // message returns the parameters of a valid sendMessage, together with more.
 func message(more fields) fields {
-	all := fields{"chat_id": -1002000000001, "text": "x"}
+	all := fields{"chat_id": int64(-1002000000001), "text": "x"}
 	maps.Copy(all, more)
 	return all
 }

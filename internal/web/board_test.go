@@ -182,7 +182,7 @@ func TestRoutes(t *testing.T) {
 		}
 		for _, name := range []string{"player", "other", "season"} {
 			for what, value := range map[string]any{
-				"a foreign": foreign, "an unknown": 1 << 40, "no": "x", "a negative": -1, "a hostile": "%3Cscript%3E",
+				"a foreign": foreign, "an unknown": int64(1 << 40), "no": "x", "a negative": -1, "a hostile": "%3Cscript%3E",
 			} {
 				values := map[string]any{"player": alice, "other": bob, "season": 1}
 				values[name] = value

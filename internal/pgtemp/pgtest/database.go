@@ -102,7 +102,7 @@ func dropDatabase(server, name string) error {
 
 const (
 	// templateLock is the advisory lock for creating templates and dropping old databases.
-	templateLock = 0x656c6f626f74
+	templateLock int64 = 0x656c6f626f74
 	// staleAge is the age at which a database is considered left behind by another process, and
 	// dropped.
 	staleAge = 48 * time.Hour
