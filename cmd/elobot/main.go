@@ -16,7 +16,6 @@ import (
 
 	"elobot/internal/app"
 	"elobot/internal/ranking"
-	"elobot/internal/release"
 )
 
 // Exit codes; docs/operating.md explains them.
@@ -64,7 +63,7 @@ func realMain(args []string) int {
 			"2 if arguments or settings are wrong, 3 if the same would happen at every start until you change something."),
 		kong.Resolvers(sources),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Vars{"version": "elobot " + release.Name()},
+		kong.Vars{"version": version()},
 	)
 	if err != nil {
 		return report(err)

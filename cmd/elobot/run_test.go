@@ -133,8 +133,8 @@ func TestHelp(t *testing.T) {
 	}{
 		{nil, "Usage: elobot <command>"},
 		{[]string{"help", "dead", "retry"}, "Usage: elobot dead retry"},
-		{[]string{"version"}, "elobot dev\n"},
-		{[]string{"--version"}, "elobot dev\n"},
+		{[]string{"version"}, "elobot dev (go1"},
+		{[]string{"--version"}, "elobot dev (go1"},
 	} {
 		bot := launch(t, nil, tc.args...)
 		if code := bot.wait(t); code != 0 || !strings.HasPrefix(bot.output.String(), tc.want) {

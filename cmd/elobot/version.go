@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/alecthomas/kong"
 
@@ -11,6 +12,11 @@ import (
 type versionCommand struct{}
 
 func (versionCommand) Run(k *kong.Kong) error {
-	_, err := fmt.Fprintln(k.Stdout, "elobot", release.Name())
+	_, err := fmt.Fprintln(k.Stdout, version())
 	return err
+}
+
+// version says what a report of a bug should name, in one line.
+func version() string {
+	return fmt.Sprintf("elobot %s (%s, %s/%s)", release.Name(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

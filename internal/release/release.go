@@ -1,15 +1,42 @@
-// Package release identifies the release of elobot that is running. The linker sets its variables
-// at build time (-ldflags -X).
+// Package release identifies the release of elobot that is running.
 package release
 
-import "cmp"
+import (
+	"cmp"
+	_ "embed"
+	"runtime/debug"
+	"strings"
+)
 
+// The linker sets these variables in the builds of releases and images (-ldflags -X).
 var (
-	// Version is the version of the release, such as 1.2.0. It is empty in a development build.
+	// Version is the version of the release, such as 1.2.0. It is empty in any other build.
 	Version string
 	// Source is the URL of the source code, empty if the build does not set it.
 	Source string
 )
 
-// Name returns the version, or "dev" if there is none.
-func Name() string { return cmp.Or(Version, "dev") }
+// archived is what Git makes of archive.txt when it writes an archive of a commit, as forges do for
+// the source of a release: the nearest tag, and the commit if that is another one.
+//
+//go:embed archive.txt
+var archived string
+
+// Name returns the version, such as 1.2.0, or "dev" if the build knows none. A version that the
+// build does not set comes from Git: the clone or the archive from which it was built.
+func Name() string {
+	built, _ := debug.ReadBuildInfo()
+	return name(Version, built, archived)
+}
+
+func name(set string, built *debug.BuildInfo, archived string) string {
+	var stamped string
+	if built != nil && built.Main.Version != "(devel)" {
+		stamped = built.Main.Version
+	}
+	archived = strings.TrimSpace(archived)
+	if strings.Contains(archived, "$Format") {
+		archived = "" // this is no archive
+	}
+	return cmp.Or(strings.TrimPrefix(cmp.Or(set, stamped, archived), "v"), "dev")
+}
