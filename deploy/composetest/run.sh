@@ -15,8 +15,8 @@ fail() {
 
 # Settings of this shell would win over those of the .env file.
 unset "${!TELEGRAM_@}" "${!LOG_@}" "${!COMPOSE_@}"
-# A project of its own, so that a real bot on the same engine is left alone.
-export COMPOSE_PROJECT_NAME=elobot-composetest-$$
+# A project and an image of its own, so that a real bot on the same engine is left alone.
+export COMPOSE_PROJECT_NAME=elobot-composetest-$$ IMAGE=elobot-composetest-$$
 
 read -r -a readme < <(grep -E '^ *docker compose .*\<up\>' README.md) || fail 'README.md has no line that starts the bot with docker compose'
 bridge=$(ip -4 -o address show docker0 | awk '{sub("/.*", "", $4); print $4; exit}')
@@ -35,7 +35,8 @@ await() {
 clean_up() {
     local result=$?
     ((result == 0)) || "${compose[@]}" logs --no-color --tail 50 || true
-    "${compose[@]}" down --volumes --rmi local || result=1
+    "${compose[@]}" down --volumes || result=1
+    docker image rm --force "$IMAGE" >/dev/null || result=1
     rm -f .env
     exit "$result"
 }
