@@ -117,7 +117,7 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if repliedTo != "" {
 		text += t.style("  (in reply to "+repliedTo+")", faint)
 	}
-	t.print("\n" + t.beside(t.style(column(m.From.FirstName), bold, cyan)+"  ", continued, text))
+	t.print("\n" + t.beside(t.style(column(plain(m.From.FirstName)), bold, cyan)+"  ", continued, text))
 }
 
 // continued begins all lines of a person's message except the first.
