@@ -1,0 +1,21 @@
+# The image of a release, made of its binaries: linux/amd64/elobot and so on. Except for where the binary comes from, it is the image
+# of the Dockerfile in the root, as .ci/run release checks.
+
+FROM scratch
+COPY --from=golang:1.26 /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY LICENSE docs/third-party-licenses.txt /licenses/
+ARG VERSION=
+ARG SOURCE=
+LABEL org.opencontainers.image.title=elobot \
+    org.opencontainers.image.description="Elo rankings in Telegram groups" \
+    org.opencontainers.image.licenses=MIT \
+    org.opencontainers.image.version=$VERSION \
+    org.opencontainers.image.source=$SOURCE
+ENV DATA_DIR=off
+ARG TARGETPLATFORM
+COPY $TARGETPLATFORM/elobot /
+ENV ADMIN_ADDR=127.0.0.1:8081
+HEALTHCHECK --interval=10s --timeout=6s --start-period=1h CMD ["/elobot", "health"]
+USER 65532:65532
+ENTRYPOINT ["/elobot"]
+CMD ["run"]
