@@ -61,7 +61,7 @@ func TestService(t *testing.T) {
 		t.Error("a bot that could not reach its database is not started again")
 	}
 	page, err := os.ReadFile("../../docs/hosting.md")
-	if err != nil || !strings.Contains(string(page), "deploy/elobot.service /etc/systemd/system/") {
-		t.Errorf("docs/hosting.md does not install deploy/elobot.service: %v", err)
+	if err != nil || !strings.Contains(string(page), " elobot.service /etc/systemd/system/") {
+		t.Errorf("docs/hosting.md does not install elobot.service: %v", err)
 	}
 }
