@@ -163,7 +163,7 @@ func TestBuildArguments(t *testing.T) {
 	compose := readPage(t, "compose.override.yaml")
 	args := buildArg.FindAllStringSubmatch(readPage(t, "Dockerfile"), -1)
 	if len(args) != 5 {
-		t.Errorf("the Dockerfile has the arguments %q, want the proxy for modules, and twice the version and the source", args)
+		t.Errorf("the Dockerfile has the arguments %q, want GOPROXY, and VERSION and SOURCE twice", args)
 	}
 	for _, arg := range args {
 		if name := arg[1]; !strings.Contains(compose, "\n        "+name+":") {
