@@ -68,7 +68,8 @@ func TestDoctor(t *testing.T) {
 
 // twoHosts returns a setting with two hosts, one of which does not answer.
 func (p patient) twoHosts(sslmode string) string {
-	return "DATABASE_URL=" + strings.Replace(pgtest.WithParameter(p.url, "sslmode", sslmode), "@", "@127.0.0.1:1,", 1)
+	address := pgtest.WithParameter(pgtest.ByTCP(p.t, p.url), "sslmode", sslmode)
+	return "DATABASE_URL=" + strings.Replace(address, "@", "@127.0.0.1:1,", 1)
 }
 
 func (p patient) withOtherSettings() {

@@ -86,7 +86,7 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 // doctor print no part of the user or the password. Neither does run if the URL is malformed.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
-	server, err := url.Parse(pgtest.Empty(t))
+	server, err := url.Parse(pgtest.ByTCP(t, pgtest.Empty(t)))
 	must(t, err)
 	for address, code := range map[string]int{
 		"postgres://zqkuser:zq@zqk/w:zqk@" + server.Host + "/postgres": 2, "postgres//zqkuser:zqk@" + server.Host + "/postgres": 2,

@@ -204,10 +204,9 @@ func (p *programs) keepLog() error {
 // arguments returns the server's arguments. Later ones take precedence, so Options.Settings cannot
 // override the settings at the end.
 func (p *programs) arguments() []string {
-	return slices.Concat([]string{"-D", p.data()}, p.options.arguments(), []string{
+	return slices.Concat([]string{"-D", p.data(), "-c", "unix_socket_directories="}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),
 		"-c", "listen_addresses=127.0.0.1",
-		"-c", "unix_socket_directories=", // the usual folder may not be writable
 		// Files in the data folder are removed together with it, even if the server is killed.
 		"-c", "dynamic_shared_memory_type=mmap",
 		"-c", "logging_collector=off",

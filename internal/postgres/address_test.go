@@ -59,7 +59,7 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 // part of the two. That holds whether the server refuses the session or cannot be reached.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
-	server, err := url.Parse(pgtest.Empty(t))
+	server, err := url.Parse(pgtest.ByTCP(t, pgtest.Empty(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func TestUnencryptedConnection(t *testing.T) {
 // withTLS returns the URL of a TLS proxy in front of the server.
 func withTLS(t *testing.T, databaseURL string) string {
 	t.Helper()
-	u, err := url.Parse(databaseURL)
+	u, err := url.Parse(pgtest.ByTCP(t, databaseURL))
 	dbtest.Must(t, err)
 	certified := httptest.NewTLSServer(nil)
 	certified.Close()

@@ -82,7 +82,7 @@ func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 // through returns the URL of the database with other hosts.
 func through(t *testing.T, databaseURL string, hosts ...string) string {
 	t.Helper()
-	u, err := url.Parse(databaseURL)
+	u, err := url.Parse(pgtest.ByTCP(t, databaseURL))
 	dbtest.Must(t, err)
 	u.Host = strings.Join(hosts, ",")
 	return u.String()

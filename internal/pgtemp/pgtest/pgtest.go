@@ -18,6 +18,7 @@
 package pgtest
 
 import (
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -68,6 +69,23 @@ func WithParameter(database, name, value string) string {
 		between = "&"
 	}
 	return database + between + name + "=" + url.QueryEscape(value)
+}
+
+// ByTCP returns the URL of a database with its server's host and port instead of a Unix socket.
+func ByTCP(tb testing.TB, database string) string {
+	tb.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		tb.Fatalf("parse the URL of a database: %v", err)
+	}
+	query := u.Query()
+	if u.Host == "" {
+		u.Host = net.JoinHostPort("127.0.0.1", query.Get("port"))
+	}
+	query.Del("host")
+	query.Del("port")
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 // migrated returns the name of the template with all migrations applied.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // TestReportsItsServer prints the URL of its server. Other tests run it in another process. If
@@ -107,19 +109,21 @@ func (r *run) begin() (users []user) {
 // awaitServerEnd waits until the server no longer listens and its folder, if any, is removed.
 func awaitServerEnd(t *testing.T, address, folder string) {
 	t.Helper()
-	parsed, err := url.Parse(address)
+	config, err := pgx.ParseConfig(address)
 	must(t, err)
+	network, at := pgconn.NetworkAddress(config.Host, config.Port)
 	for deadline := time.Now().Add(operationTimeout); ; <-time.After(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", parsed.Host)
+		conn, err := net.Dial(network, at)
 		if err == nil {
 			_ = conn.Close() // the connection succeeded
 		}
 		_, statErr := os.Stat(folder)
-		if errors.Is(err, syscall.ECONNREFUSED) && (folder == "" || errors.Is(statErr, os.ErrNotExist)) {
+		closed := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
+		if closed && (folder == "" || errors.Is(statErr, os.ErrNotExist)) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the server at %s in %q does not end: %v, %v", parsed.Host, folder, err, statErr)
+			t.Fatalf("the server at %s in %q does not end: %v, %v", at, folder, err, statErr)
 		}
 	}
 }
