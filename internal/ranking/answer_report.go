@@ -79,7 +79,8 @@ func (r promptedResult) needs() Needs {
 
 func (r promptedResult) about(snap *Snapshot) subject { return r.chosen.about(snap) }
 
-// by returns the person who answers, who is not necessarily a player.
+// by returns the person who answers, who is not necessarily a player. It returns zero if the origin
+// has no Sender.
 func (r promptedResult) by(snap *Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
@@ -168,8 +169,8 @@ func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 	return d, lacks, err
 }
 
-// ReportChosen shows the result that was chosen in answer to a PromptReport or a PromptWizard. The
-// cards of the recorded matches are separate notices.
+// ReportChosen shows the results that were chosen in answer to a PromptReport or a PromptWizard.
+// The cards of the recorded matches are separate notices.
 type ReportChosen struct {
 	Results []NamedResult `json:"results"`
 	By      Reporter      `json:"by"`
@@ -182,8 +183,8 @@ var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
 	Results []NamedResult `json:"results,omitempty"` // of a report's first reading; a wizard has none
-	// Kept means that the recorded match, whose players the report would correct, stays as it is.
-	// There are no Results then.
+	// Kept means that the report would have corrected the players of a recorded match, which stays
+	// as it is. There are no Results then.
 	Kept bool `json:"kept,omitempty"`
 }
 

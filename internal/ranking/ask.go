@@ -70,7 +70,7 @@ func (q Ask) plan(_ *Service, c *call) *call {
 	return c.with(op.job())
 }
 
-// asking answers with a given notice, or with one from the Answerer.
+// asking answers with the known notice or, if that is nil, with a notice from the Answerer.
 type asking struct {
 	plain
 	Ask

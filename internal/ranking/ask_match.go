@@ -37,7 +37,8 @@ type ReportMessage struct {
 	Missing *MissingLadder `json:"missing,omitempty"` // the missing ladder that the message names
 }
 
-// reportMessage returns the message of a command.
+// reportMessage returns the message of a command. An edit has the key of the edited message, under
+// which the matches are recorded.
 func (c *call) reportMessage() ReportMessage {
 	return ReportMessage{
 		Key: cmp.Or(c.edit, c.Message, c.Key), Chat: c.Chat.ID, Message: c.ReplyTo, SentAt: c.SentAt,
@@ -59,8 +60,8 @@ type ReportRequest struct {
 	Completes *Completion `json:"completes,omitempty"`
 	// Repeats are the numbers of earlier matches that the report may repeat.
 	Repeats []int `json:"repeats,omitempty"`
-	// Recorded is how many other matches of the message are already recorded. If further ones have
-	// been recorded by the time a reading is chosen, the prompt is over.
+	// Recorded is how many other matches of the message are already recorded. If that number has
+	// changed when a reading is chosen, the prompt is over.
 	Recorded int `json:"recorded,omitempty"`
 	// Replaces is the match whose players the report corrects, nil if it corrects none.
 	Replaces *MatchChoice `json:"replaces,omitempty"`
@@ -94,8 +95,8 @@ func (r ReportRequest) tag() MatchTag {
 }
 
 // newAsk returns the operation that asks about a report. The people of the operation begin with the
-// given ones, because a snapshot may already have these in that order. newAsk omits readings in
-// which a match names a person twice. ok is false if no reading remains.
+// given people, because a snapshot may already have been read for them in this order. newAsk omits
+// readings in which a match names a person twice. ok is false if no reading remains.
 func (s *Service) newAsk(message ReportMessage, q command.Report, people participants) (ask *askOperation, ok bool) {
 	request := ReportRequest{ReportMessage: message, Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
@@ -235,7 +236,7 @@ type ReportPrompt struct {
 	Word    string         `json:"word,omitempty"` // the name, game, score or line in doubt, if any
 	Options []ReportOption `json:"options"`        // at least one
 	// Earlier is the match reported before, if the doubt is about a duplicate or about the players.
-	// MoreEarlier has the others if several results are duplicates.
+	// MoreEarlier has the other earlier matches if several results are duplicates.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
 	// Completes means that the result has the score that Earlier lacks.
@@ -261,7 +262,7 @@ type EarlierReport struct {
 	Number int      `json:"number"`
 	By     Reporter `json:"by"`
 	Same   bool     `json:"same,omitempty"` // the possible duplicate has the same reporter
-	// Result is the reported result that may duplicate this match, nil if the report has only one.
-	// If an edit would replace the players, it is the match as recorded.
+	// Result is the reported result that may duplicate this match, nil if the report has only one
+	// result. If an edit would replace the players, Result is the match as recorded.
 	Result *NamedResult `json:"result,omitempty"`
 }

@@ -24,7 +24,7 @@ func newAskingGame(t *testing.T) *game {
 func newAskingService(g *game) *ranking.Service {
 	return g.newServiceOn(newStore(g.pool), ranking.Settings{
 		// The tests press buttons now but date their reports years back, so the undo window must be
-		// longer than that.
+		// longer than the time in between.
 		ResultsPerMinute: -1, AskUnusual: true, UndoWindow: 100 * 365 * 24 * time.Hour,
 	})
 }
@@ -177,8 +177,8 @@ func TestReportedByBoth(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAnswerToEach: the question about several duplicates has a button for each of them and one for
-// all.
+// TestAnswerToEach: the question about several duplicates has a button for all of them, and a
+// button for each.
 func TestAnswerToEach(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[ranking.Choice][]string{
@@ -289,7 +289,8 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNearUsernames: the bot asks before it adds a player whose username is close to a known one.
+// TestNearUsernames: the bot asks before it adds a player whose username is close to a known
+// username.
 func TestNearUsernames(t *testing.T) {
 	t.Parallel()
 	for username, asked := range map[string]bool{
@@ -386,8 +387,8 @@ func TestAskMatch(t *testing.T) {
 }
 
 // TestQuestionAfterQuestion: an answer may lead to another question, even if the person who answers
-// is not a player. The new question replaces the first one in its message, with new buttons and a
-// new time limit. Neither question adds a player.
+// is not a player. The new question replaces the first question in the message, with new buttons
+// and a new time limit. Neither question adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -24,7 +24,8 @@ func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 	return n
 }
 
-// cardOf returns the card of a match with a result. entries are in the order of parts.
+// cardOf returns the card that the match m has with the result r. entries are in the order of
+// parts.
 func cardOf(m RecentMatch, r ladder.Result, swapped bool, parts []ladder.Part, entries []ladder.Entry) MatchRecorded {
 	n := card(r, sidesOf(parts, entries), swapped)
 	n.Number, n.Tag = m.Number, TagOf(m.Key)

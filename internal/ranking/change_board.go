@@ -55,8 +55,8 @@ func (b ChangeBoard) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
 
-// TypedBoard is a typed /board. If its first word is "on" or "off", it changes the board. Otherwise
-// it asks whether there is one.
+// TypedBoard is a typed /board. If its first word is "on" or "off", in any case, it changes the
+// board. Otherwise it asks whether there is a board.
 type TypedBoard struct{}
 
 func (t TypedBoard) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
@@ -113,8 +113,8 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 }
 
 // ChangedBoard changes the board of a ladder from Before to After; nil means no board. If the
-// stored board differs from Before, Apply fails with ErrConflict. The messages of both boards are
-// updated.
+// stored board differs from Before, Apply fails with ErrConflict. The messages of Before and After
+// are updated.
 type ChangedBoard struct {
 	Chat          ChatID
 	Before, After *Board

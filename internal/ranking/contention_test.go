@@ -148,7 +148,7 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 }
 
 // find returns the match that an answer says was amended. It fails if no such match counts, or if
-// the request meant another one.
+// the request meant another match.
 func (l *answerLog) find(o request, n payload) (*claim, error) {
 	c := l.claims[n.Number]
 	switch {
@@ -255,7 +255,7 @@ func (t contentionCheck) check() *answerLog {
 	return l
 }
 
-// readAnswers reads all answers and checks that each request has exactly one.
+// readAnswers reads all answers into a log, and checks that each request has exactly one answer.
 func (t contentionCheck) readAnswers() *answerLog {
 	t.Helper()
 	l := &answerLog{

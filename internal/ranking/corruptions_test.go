@@ -9,7 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// pub is a second group, which must not affect the club. Its id has the length of a supergroup's.
+// pub is a second group, which must not affect the club. Its id is as long as the id of a
+// supergroup.
 var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 
 // newAuditGame returns a game with two groups. The club has various matches, and Dave has

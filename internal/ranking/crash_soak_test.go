@@ -125,9 +125,9 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and launches another one in its place. If atCommit is true, the
-// instance kills itself right after its next commit, before it reports the handled request.
-// Otherwise it is killed at once.
+// replace kills an instance and launches a replacement. If atCommit is true, the instance kills
+// itself right after its next commit, before it reports the handled request. Otherwise it is killed
+// at once.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]

@@ -34,7 +34,7 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 //   - It explains how to move a match, if the message now names another ladder and there is nothing
 //     to record or correct.
 //
-// An edit with more than one reading is ignored.
+// An edit with no valid reading, or with more than one, is ignored.
 type editedReport struct {
 	plain
 	origin   Origin
@@ -185,7 +185,7 @@ func (m *StoredMatch) has(r ladder.Result) bool {
 
 // offerFix offers to fix a match. It refuses if the match is undone, and does nothing if the new
 // result is a draw and the ladder does not allow draws. If the message now has the sides in the
-// opposite order and the loser as the winner, offerFix offers that winner instead of a score.
+// opposite order and the loser as the winner, offerFix returns a WinnerOffer instead of a FixOffer.
 func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {

@@ -193,7 +193,7 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 				want = []string{"m:2#2 Bob Alice 1:3"}
 			}
 			key := g.pressPrompt(t, &bob, first, ranking.Choice(0))
-			if len(want) > 0 { // the edit, or the answer to the newest question, has closed the first one
+			if len(want) > 0 { // the edit, or the answer to the newest prompt, has closed the first prompt
 				checkNotice(t, g.answer(t, key, toast), ranking.Refusal{Code: ranking.PromptOver})
 				g.hasMatches(t, slices.Concat(before, want)...)
 			} else {
@@ -369,7 +369,7 @@ func TestEditToEndedEarly(t *testing.T) {
 	}
 }
 
-// TestEditToASlip: an edit with a username that may be a slip adds no player. The answer names the
+// TestEditToASlip: an edit with a new username that may be a slip is refused. The refusal names the
 // player who may be meant.
 func TestEditToASlip(t *testing.T) {
 	t.Parallel()
@@ -508,8 +508,8 @@ func TestOfferAfterMove(t *testing.T) {
 		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`)
 }
 
-// TestRedeliveredNoticesNeverExpire: the notices of a command that an operator retries have no
-// expiry time. If the command arrives as an update, its notices have one.
+// TestRedeliveredNoticesNeverExpire: notices have an expiry time, except the notices of a command
+// that an operator retries.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

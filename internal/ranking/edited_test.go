@@ -66,7 +66,7 @@ func TestEditedCommands(t *testing.T) {
 }
 
 // TestEditedIntoWhatIsAsked: matches that an edit reports get keys of the edited message, even if
-// the bot asks first or the edit reports several.
+// the bot asks first or the edit reports several matches.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

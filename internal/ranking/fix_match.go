@@ -37,16 +37,15 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 }
 
 // AcceptFix is a press of the button below an offer to fix a match. The offer can be accepted only
-// once, so the outcome replaces the offer. So do most refusals, but not if the match is gone or the
-// sender lacks permission.
+// once, so the outcome replaces the offer. Most refusals also replace the offer, but not if the
+// match is gone or the sender lacks permission.
 type AcceptFix FixMatch
 
 func (f AcceptFix) plan(s *Service, c *call) *call {
 	return c.amending("accept fix", acceptedFix{fixOperation: FixMatch(f).operation(s, c)})
 }
 
-// acceptedFix is a press of the button below an offer, or of the button of a PromptReport that adds
-// the reported score to an earlier match.
+// acceptedFix is a press of the button below an offer, or of the Complete button of a PromptReport.
 type acceptedFix struct {
 	fixOperation
 	prompt PromptRef // zero for an offer
@@ -59,7 +58,8 @@ func (f acceptedFix) needs() Needs {
 }
 
 // refuse refuses a press whose prompt is gone or closed, or whose match is gone. Other refusals end
-// the offer, which only a sender with permission may do. They are therefore left to decide.
+// the offer, which only a sender with permission may do. Therefore decide returns them, after the
+// permission has been checked.
 func (f acceptedFix) refuse(snap *Snapshot) Notice {
 	switch {
 	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):

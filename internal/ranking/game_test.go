@@ -109,7 +109,7 @@ func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
 	return g.Do(ctx, o, ranking.Ask{Question: q})
 }
 
-// senders returns the sender of a command as a list, which is empty if the command has none.
+// senders returns the sender of a command as a list, which is empty if the command has no Sender.
 func senders(o ranking.Origin) []command.Person {
 	if o.Sender == nil {
 		return nil

@@ -29,7 +29,7 @@ func (g *game) conflicting(times int64) conflictingStore {
 }
 
 // heldStore is a store on which another session seems to hold the lock of the group: each Apply
-// that has an effect and does not use a Locked fails. If always is true, so does Lock.
+// that has an effect and does not use a Locked fails. If always is true, each Lock fails too.
 type heldStore struct {
 	ranking.Store
 	always bool

@@ -15,8 +15,9 @@ const DefaultLanguage = "en"
 // same time.
 const greetingGap = time.Minute
 
-// Greet answers /start in a group with the Greeting. It does not if an addition of the bot at about
-// the same time was handled before, because the group has already been greeted then.
+// Greet answers /start in a group with the Greeting. If the bot was added at about the same time,
+// and the addition was handled first, Greet does nothing, because the group has already been
+// greeted.
 type Greet struct{ Greeting Notice }
 
 func (g Greet) plan(_ *Service, c *call) *call {
@@ -88,15 +89,15 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "renamed", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MembersSeen records sightings of the origin's VisibleUsers. It adds no players, and does nothing
-// in an unknown chat.
+// MembersSeen records the names and sightings of the origin's VisibleUsers. It adds no players, and
+// does nothing in an unknown chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MemberLeft records that a person left a group. The group's rankings hide the player until the
-// person plays or joins again. MemberLeft does nothing in an unknown chat, and never creates a
-// player.
+// person plays again or sends /join. MemberLeft does nothing in an unknown chat, and never creates
+// a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
 		d := Decision{Presence: NoChange}

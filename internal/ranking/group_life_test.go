@@ -88,8 +88,8 @@ func TestBotAdded(t *testing.T) {
 }
 
 // TestStartedAndAdded: if someone adds the bot by its link, a /start arrives, too. If the bot
-// handles it before the addition, and the two were sent at most a minute apart, the bot greets
-// once.
+// handles the /start before the addition, and the two were sent at most a minute apart, the bot
+// greets once.
 func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {

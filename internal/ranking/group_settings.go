@@ -135,7 +135,7 @@ const (
 	Off = "off"
 )
 
-// Never is the value of SettingHide that hides no players.
+// Never is the value of SettingHide that hides no player for not playing.
 const Never = "never"
 
 func showHideDays(days int) string {
@@ -214,7 +214,7 @@ func (s Setting) Table() SettingsTable {
 	}
 }
 
-// Value returns the value of the setting.
+// Value returns the value that the setting has in g.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
 // With returns g with this setting changed to value. An unknown value changes nothing, but With
@@ -248,11 +248,11 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "show settings", bucket: c.settingsBucket(), ofAdmins: true, operation: op})
 }
 
-// TypedSettings is a typed /settings or /language. Without arguments, it shows the settings.
-// Arguments such as "k 24" or "zone america/new york" change a setting. The bot refuses an unknown
-// time zone. If the name of any other setting is followed by one word that is not one of its
-// values, as in "k 1", the bot shows the values to choose from. It answers anything else with a
-// WrongForm.
+// TypedSettings is a typed /settings or /language. Without arguments, /settings shows the settings,
+// and /language shows the languages. Arguments such as "k 24" or "zone america/new york" change a
+// setting. The bot refuses an unknown time zone. If the name of any other setting is followed by
+// one word that is not one of its values, as in "k 1", the bot shows the values to choose from. It
+// answers anything else with a WrongForm.
 type TypedSettings struct {
 	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string

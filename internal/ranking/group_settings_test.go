@@ -38,8 +38,8 @@ func (g *game) chooseAs(
 	return g.answer(t, o.Key, toast)
 }
 
-// setRules stores the rules of the club, except those about seasons. The values may be ones that no
-// button offers.
+// setRules stores the rules of the club, except those about seasons. The rules may have values that
+// no button offers.
 func (g *game) setRules(t *testing.T, rules ranking.Rules) {
 	t.Helper()
 	g.storeRules(t, laddersOf, int64(club.ID), rules)
@@ -281,8 +281,8 @@ func TestRulesApply(t *testing.T) {
 	checkNotice(t, card, ranking.MatchRecorded{Number: 3, Sides: wantSides})
 }
 
-// TestUndoneMatchIsNotAmongTheFirst: when one of a player's first matches is undone, a later one
-// becomes one of the first.
+// TestUndoneMatchIsNotAmongTheFirst: the provisional K-factor applies to a player's first matches
+// that count. When such a match is undone, a later match takes its place.
 func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -67,10 +67,9 @@ type call struct {
 	ladder     ladder.ID       // the ladder to read, 0 for the default one
 	season     ladder.SeasonID // the season of that ladder to read, 0 for the current one
 	wholeGroup bool            // the operation turned out to need Everybody
-	identified bool            // merge or claim no players: that is done, or the command is retried
+	identified bool            // no players are left to merge or claim, or the command is retried
 }
 
-// with sets the job of the call.
 func (c *call) with(j job) *call {
 	c.job = j
 	return c
@@ -143,8 +142,8 @@ func (s *Service) read(
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, func() {}, err
 	}
-	// Each such command extends the memory, so that in a busy chat no further command has to
-	// conflict first.
+	// Remember the contention for longer, so that in a busy chat no further command has to conflict
+	// first.
 	if contended {
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
@@ -327,7 +326,7 @@ func isUnidentified(snap *Snapshot) bool {
 
 // identify merges unclaimed players into the accounts of the same people, and stores new claims.
 // Neither is an effect of the command. An inconsistent ladder must not keep people from using the
-// others, so identify only logs a merge that fails because of one.
+// others, so if a merge fails with ErrInconsistent, identify only logs the error.
 func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {

@@ -238,7 +238,7 @@ func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) req
 		if n := len(i.amended); n > 0 {
 			o.Match = i.amended[random.IntN(n)]
 		}
-	default: // any number, possibly an unknown one
+	default: // any number, perhaps of no match
 		o.Match.Number = 1 + random.IntN(i.Recorded+3*len(i.recorded)+1)
 		i.amended = append(i.amended, o.Match)
 	}

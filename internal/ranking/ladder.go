@@ -108,7 +108,7 @@ func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 // GroupLadder is a ladder with its role in the group.
 type GroupLadder struct {
 	Ladder
-	Default bool // the ladder applies wherever no other one does
+	Default bool // the ladder applies wherever no other ladder does
 	Topics  int  // number of topics bound to it; 0 unless Needs.Topics is set
 }
 
@@ -149,11 +149,11 @@ const (
 type ChangeLadder struct {
 	Change LadderChange
 	// Name is the ladder's name. For RenameLadder it is the new name, optionally preceded by the
-	// old one.
+	// old name.
 	Name string
 	Sure bool // RenameLadder does not ask whether all of Name is the new name
 	// First is what AddLadder calls the group's only ladder, if that ladder has no name yet. If
-	// First is empty then, the bot asks the admin for that name.
+	// First is empty then, the bot asks the admin for the name.
 	First string
 }
 
@@ -319,9 +319,8 @@ type ChangedLadder struct {
 	Chat   ChatID
 	Group  GroupID
 	Ladder ladder.ID // the changed ladder, 0 for a new one
-	First  ladder.ID // the ladder that was the group's only one, if it gets a name too; otherwise 0
-	// Names has the new name of First if First is set, and then the new name of the ladder if there
-	// is one.
+	First  ladder.ID // the group's only ladder so far, if it gets a name too; otherwise 0
+	// Names has the new name of First if First is set, and then the ladder's new name, if any.
 	Names []string
 	// Thread is the topic that UseLadder binds or UnbindTopic unbinds. If it is 0, UseLadder makes
 	// the ladder the default one.
@@ -338,7 +337,7 @@ type LadderList struct {
 // ListedLadder is a ladder in a LadderList.
 type ListedLadder struct {
 	Name     string `json:"name,omitempty"`    // empty if the group's only ladder has no name
-	Default  bool   `json:"default,omitempty"` // the ladder applies wherever no other one does
+	Default  bool   `json:"default,omitempty"` // the ladder applies wherever no other ladder does
 	Here     bool   `json:"here,omitempty"`    // the ladder applies where the list was requested
 	Archived bool   `json:"archived,omitempty"`
 	Topics   int    `json:"topics,omitempty"` // number of topics bound to it
@@ -368,7 +367,7 @@ var _ = notice.Register[RenamePrompt](notice.Kind{Name: "rename_prompt", Purpose
 type LadderChanged struct {
 	Change LadderChange `json:"change"`
 	Name   string       `json:"name"`
-	First  string       `json:"first,omitempty"` // the new name of the ladder that was the only one
+	First  string       `json:"first,omitempty"` // the new name of the group's first ladder, if it had none
 	Was    string       `json:"was,omitempty"`   // the previous name of a renamed ladder, if any
 	Topic  bool         `json:"topic,omitempty"` // sent in a topic, so UseLadder changed only that topic's ladder
 	Again  bool         `json:"again,omitempty"` // the ladder was archived before

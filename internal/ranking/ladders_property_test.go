@@ -235,7 +235,7 @@ func (c *modelGroup) leaveAny(*rapid.T) {
 	}
 }
 
-// ladderNames are the possible names of ladders. Some of the names begin with another one.
+// ladderNames are the possible names of ladders. Some of the names begin with another name.
 var ladderNames = []string{"chess", "table tennis", "table", "padel", "Padel doubles"}
 
 // changeLadders has an admin change the ladders of the group.

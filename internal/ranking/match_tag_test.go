@@ -17,7 +17,7 @@ func TestTags(t *testing.T) {
 	g := newGame(t)
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), singles(alice, bob, 3, 1), singles(bob, carol, 3, 1)))
 	g.undo(t, &alice, matchNumber(1))
-	// Once cards are sent, the next ones are edits.
+	// Once the cards are sent, the next cards are edits.
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`)
 	g.restore(t, &alice, matchNumber(1))
 	g.fix(t, &bob, matchNumber(2), ladder.Score{A: 0, B: 1})
@@ -46,7 +46,7 @@ var amendments = map[string]func(ranking.Amendment) ranking.Operation{
 	},
 }
 
-// matchesAndNotices returns the matches, the history entries, the standings, and the notices that a
+// matchesAndNotices returns all matches, history entries and standings, and the notices that an SQL
 // condition selects.
 func (g *game) matchesAndNotices(t *testing.T, notices string) []string {
 	t.Helper()
@@ -89,8 +89,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	g.has(t, 2, "matches WHERE (number = 1) = (undone_at IS NOT NULL)")
 }
 
-// TestPromptsOfOtherMatches: a button answers only the prompt it was made for, not another one with
-// the same id.
+// TestPromptsOfOtherMatches: a button answers only the prompt it was made for, not another prompt
+// with the same id.
 func TestPromptsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

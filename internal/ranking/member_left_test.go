@@ -122,7 +122,7 @@ func TestLeftBeforeFirstMatch(t *testing.T) {
 }
 
 // TestLeftWhileAMatchIsRecorded: a player is back in the ranking if one instance records a later
-// match while another one handles the departure.
+// match while another instance handles the departure.
 func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -176,8 +176,8 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.mustRank(t, "Carol has left", "Bob")
 }
 
-// TestMergedElsewhere: a merge in another group does not bring back a person who has left this one,
-// even if the person was still present when a season ended.
+// TestMergedElsewhere: a merge in another group does not bring back a person who has left this
+// group, even if the person was still present when a season ended.
 func TestMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

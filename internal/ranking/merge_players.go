@@ -7,10 +7,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// merge merges an unclaimed player (from) into the account of the same person (into). A season in
-// which both have a standing is replayed from the first match of either, with the matches of both
-// counting for the account. Matches in which both played are undone. merge changes nothing if the
-// unclaimed player has already been claimed or merged.
+// merge merges an unclaimed player (from) into the account of the same person (into). Each season
+// in which both players have a standing is replayed from the first match of either player. The
+// matches of both then count for the account, except matches in which both took part, which are
+// undone. merge changes nothing if the unclaimed player has already been claimed or merged.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person",
 		"from_player_id", from.ID, "into_player_id", into.ID)

@@ -7,8 +7,9 @@ import (
 
 // MoveChat records that the messenger changed a chat's id. Both ids then refer to the same chat. If
 // the new id already has a chat, because an update with that id came first, the two chats become
-// one. If the groups of both have matches, the group with fewer matches is detached, or in a tie
-// the group of the newer chat. MoveChat is idempotent, and does nothing if both ids are unknown.
+// one. If both chats have groups with matches, the group with fewer matches is detached, or in a
+// tie the group of the newer chat. MoveChat is idempotent, and does nothing if both ids are
+// unknown.
 func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil

@@ -52,7 +52,7 @@ func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser command.
 	*list = append(*list, plainladder.Match{A: []string{winner.Name}, B: []string{loser.Name}, ScoreA: 3, ScoreB: 1})
 }
 
-// move moves the older chat to the id of the newer one.
+// move moves the older chat to the id of the newer chat.
 func (u *upgrade) move(t *testing.T) {
 	t.Helper()
 	must(t, u.MoveChat(t.Context(), u.older.ID, u.newer.ID))
@@ -60,7 +60,7 @@ func (u *upgrade) move(t *testing.T) {
 }
 
 // joined updates the expected matches after the move: the chat keeps the newer group if that group
-// has more matches, and the older one otherwise.
+// has more matches, and the older group otherwise.
 func (u *upgrade) joined() {
 	if !u.moved && len(u.since) > len(u.before) {
 		u.before = u.since
@@ -135,7 +135,7 @@ func permutations(words []string) [][]string {
 }
 
 // TestMoveInAnyOrder: the two updates about a move may arrive in any order, mixed with commands in
-// the new chat, if it is known, and with a late command from the old one. A command that is
+// the new chat, if it is known, and with a late command from the old chat. A command that is
 // redelivered after any of these updates changes nothing.
 func TestMoveInAnyOrder(t *testing.T) {
 	t.Parallel()
@@ -197,9 +197,8 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	return notices[ranking.GroupDetached](t, u.game, `chat_id = $1 AND kind = 'group_detached'`, u.chatID(t, u.newer.ID))
 }
 
-// TestDetachedGroup: of two groups with matches, the one with fewer matches is detached, or the
-// newer one if both have equally many. The log says so once, and Verify still checks the detached
-// group.
+// TestDetachedGroup: of two groups with matches, the group with fewer matches is detached, or in a
+// tie the newer group. The log says so once, and Verify still checks the detached group.
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -276,8 +275,8 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnEmptyGroup: if one of the groups has no matches, the chat keeps the other one, with
-// the people of both. The settings are those of the older group.
+// TestMoveOfAnEmptyGroup: if one of the groups has no matches, the chat keeps the other group, with
+// the people of both groups and the settings of the older group.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []string{"older", "newer"} {

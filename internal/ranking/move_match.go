@@ -12,7 +12,7 @@ import (
 
 // MoveMatch moves a match to another ladder of the group, as if the match had been reported there.
 // The match then counts under the rules of that ladder, and a season of each ladder is replayed
-// from the match on. Anyone who may undo a match may also move it, but only admins may move one
+// from the match on. Anyone who may undo a match may also move it, but only admins may move a match
 // into a season that is over.
 type MoveMatch struct {
 	Amendment
@@ -170,8 +170,8 @@ type MatchMoved struct {
 	Sides  [2]Side    `json:"sides"` // with the ratings in the new ladder
 	Sets   []SetScore `json:"sets,omitempty"`
 	By     Reporter   `json:"by"`
-	From   string     `json:"from"` // the names of the ladders
-	To     string     `json:"to"`
+	From   string     `json:"from"` // the name of the old ladder
+	To     string     `json:"to"`   // the name of the new ladder
 	Moved             // the ratings in the old ladder
 	Into   Moved      `json:"into"` // the ratings in the new ladder
 }

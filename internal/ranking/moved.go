@@ -9,9 +9,9 @@ import (
 
 const maxMoved = 12
 
-// moved returns the ratings that a rewrite changes. The players in first come first, even if their
-// ratings do not change. The others follow, largest change first. If there are more than maxMoved
-// ratings in total, the last of the others are only counted.
+// moved returns the ratings that a rewrite changes. The ratings of the players in first lead the
+// list, even if they do not change. The others follow, largest change first. If there are more than
+// maxMoved ratings in total, the last of the others are only counted.
 func moved(h ladder.History, w ladder.Rewrite, first []ladder.PlayerID) Moved {
 	now := make(map[ladder.PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {

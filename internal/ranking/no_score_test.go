@@ -21,7 +21,7 @@ func unscored(a, b command.Person) *command.Match {
 	return &command.Match{A: []command.Person{a}, B: []command.Person{b}}
 }
 
-// storedScores returns the score of each match, and the winner of a match without one.
+// storedScores returns the score of each match, and the winner of each match without a score.
 func (g *game) storedScores(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner)
@@ -61,8 +61,8 @@ func TestNoScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestComplete: if a later report has the score of a match that was recorded without one, a button
-// adds the score to that match. The two reports may name the players in different orders.
+// TestComplete: if a match was recorded without a score, and a later report has the score, a button
+// adds the score to the match. The two reports may name the players in different orders.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -143,7 +143,7 @@ func TestEditAfterComplete(t *testing.T) {
 }
 
 // TestEditOfWhatIsComplete: once a match has a score, an edit of its report that gives only the
-// winner leads to an offer only if the winner is another one.
+// winner leads to an offer only if the edit names another winner.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -170,7 +170,7 @@ func TestCompleteChanged(t *testing.T) {
 	g.mustEnd(t, "after the press", false, "answered")
 }
 
-// TestMissingScore: a report that lacks only the score leads to a question for it.
+// TestMissingScore: a report that lacks only the score leads to a question for the score.
 func TestMissingScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -75,7 +75,6 @@ func (r *recordOperation) namedResults(snap *Snapshot) (all []NamedResult) {
 	return all
 }
 
-// shownNames returns NameOf(p, Known{}) for each person p.
 func shownNames(people []command.Person) (all []Name) {
 	for _, p := range people {
 		all = append(all, NameOf(p, Known{}))

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// Notice is a notice to a chat.
+// Notice is a fact to notify a chat of, without its text.
 type Notice = notice.Notice
 
 // CallbackLifetime is the lifetime of the answer to a pressed button.

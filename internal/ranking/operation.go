@@ -85,8 +85,8 @@ func (e event) needs() Needs { return Needs{People: e.people} }
 
 func (e event) decide(snap *Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
-// answer returns the decision that answers with n: as the new content of the message Pressed if
-// there is one, otherwise as a new message.
+// answer returns the decision that answers with n: as the new content of the message Pressed, or as
+// a new message if Pressed is 0.
 func (o Origin) answer(n Notice) Decision {
 	if o.Pressed != 0 {
 		return Decision{Page: n}

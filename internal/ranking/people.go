@@ -17,7 +17,7 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	}
 	change.Player, change.New = *k.Player, k.New
 	if p.ID != 0 {
-		// If the player is unclaimed, this claims it.
+		// The id turns an unclaimed player into an account.
 		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name
 	}
 	if k.Standing != nil && k.Standing.Name != change.Player.Name {
@@ -53,10 +53,14 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// Identify sets the Player of the person p. If p has an id, the Player is the account with that id.
-// If p has none, it is the account last seen in the group with p's username. If there is no such
-// account, it is the group's unclaimed player with the username. If there is none either, it is a
-// new player with the id added, or nil if added is 0.
+// Identify sets the Player of the person p, and Claimed or New if that applies. The Player is the
+// first of these that exists:
+//   - the account with p's id
+//   - if p has no id, the account last seen in the group with p's username
+//   - the group's unclaimed player with p's username
+//   - a new player with the id added, unless added is 0
+//
+// If none exists, the Player stays nil.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -112,8 +116,7 @@ func (ps participants) areOfEarlierMessage(sender participants) {
 	}
 }
 
-// complete replaces people without an id: each becomes the same person as in shown, if shown has
-// that person.
+// complete replaces each person without an id with the same person from shown, if any.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, p.IsSame)
@@ -137,7 +140,7 @@ func (p Player) name() Name { return Name{Player: p.ID} }
 // a Player.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
-// IsAccount reports whether the person is an account: a message has shown them with their id.
+// IsAccount reports whether the person has an account, because a message has shown their id.
 func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
 // IsPlayer reports whether the person is a player already, and is neither New nor Gone.

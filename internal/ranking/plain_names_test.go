@@ -93,8 +93,8 @@ func TestNamedTeams(t *testing.T) {
 	g.has(t, 4, "players")
 }
 
-// TestRoundTripsOfNames: a result with a plain name takes two round trips, and a question with one
-// takes three.
+// TestRoundTripsOfNames: a result with a plain name takes two round trips, and a question with a
+// plain name takes three.
 func TestRoundTripsOfNames(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptID is the id of a prompt.
+// PromptID is the store's id of a prompt.
 type PromptID int64
 
 // PromptRef identifies a prompt. The id alone is not enough: like match numbers, ids are assigned
@@ -32,7 +32,7 @@ const PromptUndo PromptKind = "undo"
 // the result, a command.Person for the opponent, or an UnclearOpponent.
 type PromptOption any
 
-// Cancel is an answer to any prompt.
+// Cancel is the answer that ends a prompt without an effect. Every prompt accepts it.
 type Cancel struct{}
 
 // Complete is the answer that the report is about the earlier match, which then gets the reported

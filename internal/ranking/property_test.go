@@ -88,7 +88,7 @@ type modelLadder struct {
 	name     string
 	archived bool
 	rules    ranking.Rules
-	seasons  []*modelSeason // the last one is the current one
+	seasons  []*modelSeason // the last is the current season
 }
 
 // entry is how a player entered a season: position in the order of entries, and start rating.
@@ -132,7 +132,7 @@ func (s *model) account(i int) command.Person {
 }
 
 // showAccount updates the model for an account that a command shows. The account claims the
-// unclaimed player with its username. If there is none, showAccount adds no player.
+// unclaimed player with its username. If there is no such player, showAccount changes nothing.
 func (s *model) showAccount(i int) {
 	ghost := s.unclaimed[i]
 	if ghost == nil || !s.named[i] {
@@ -196,7 +196,8 @@ func (c *modelGroup) merge(from, into *entity) {
 
 func (m *modelMatch) players() []*entity { return slices.Concat(m.sides[0], m.sides[1]) }
 
-// mentioned returns the entity meant by a username, and adds an unclaimed one if there is none.
+// mentioned returns the entity meant by a username. If there is no such entity, mentioned adds an
+// unclaimed player.
 func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
 		return e
@@ -453,9 +454,9 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 const undoWindow = 24 * time.Hour
 
 // restoreAny has an admin or another person try to restore a random match, undone or not, or the
-// one that the person undid last.
+// match that the person undid last.
 func (c *modelGroup) restoreAny(rt *rapid.T) {
-	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the last one that the sender undid
+	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the match that the sender undid last
 	for i, m := range c.matches {
 		if m.undone {
 			numbers = append(numbers, i+1, i+1)
@@ -577,8 +578,8 @@ func (c *modelGroup) showUsername(*rapid.T) {
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
-// changeRules has an admin choose a value for a rule, or stores random rules, whose values may be
-// ones that no button offers.
+// changeRules has an admin choose a value for a rule, or stores random rules, perhaps with values
+// that no button offers.
 func (c *modelGroup) changeRules(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by button") {
 		var rules []ranking.Setting

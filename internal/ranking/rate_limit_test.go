@@ -186,7 +186,7 @@ func (g *game) notRecorded(t *testing.T, where string) []ranking.NotRecorded {
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
 // TestResultLimit: the first 60 of a sender's results in one minute are recorded. One notice lists
-// the others. Once that notice is being sent, the next rejected result gets a new one.
+// the rejected results. Once that notice is being sent, the next rejected result gets a new notice.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -221,7 +221,7 @@ func TestResultLimit(t *testing.T) {
 	g.verifyClean(t)
 
 	g.record(t, &bob, bob, alice, 3, 1) // another sender
-	// The notice is being sent, so the next rejected result gets a new one.
+	// The notice is being sent, so the next rejected result gets a new notice.
 	g.exec(t, `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE kind = 'not_recorded'`)
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 59), singles(alice, bob, 7, 1)))
 	if all := g.notRecorded(t, `state = 'planned'`); len(all) != 1 ||

@@ -126,8 +126,8 @@ func matchKey(message string, i int) string {
 	return message + ExtraMatch + strconv.Itoa(i+1)
 }
 
-// those returns an operation that records only the matches for whose index meant returns true, nil
-// if there are none.
+// those returns an operation that records only the matches whose index satisfies meant, nil if
+// there are none.
 func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 	some := *r
 	some.matches, some.reports = nil, nil

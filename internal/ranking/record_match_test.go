@@ -31,8 +31,8 @@ func TestRecordMatch(t *testing.T) {
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
-	// The account of the mentioned person is seen. It claims the player, who gets the account's
-	// name.
+	// The mentioned person sends a report. The person's account claims the player, who gets the
+	// account's name.
 	dave := command.Person{ID: 4, Username: "dave", Name: "David"}
 	checkNotice(t, g.record(t, &dave, dave, command.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},

@@ -135,8 +135,8 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	with.History = &history
 	amended, said, err := p.amend.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
-		// The old player's history entry passes to the new one, so the replay compares with that
-		// entry.
+		// The old player's history entry passes to the new player, so the replay compares the new
+		// entry with it.
 		for _, r := range replaced {
 			played.PartOf(r.From).Player = r.To
 		}

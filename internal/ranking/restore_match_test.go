@@ -123,8 +123,8 @@ func TestWhoMayRestore(t *testing.T) {
 	}
 }
 
-// TestLastUndone: a restore that names no match means the one that the sender undid last. In a
-// reply to a card, it means the match on the card.
+// TestLastUndone: a restore that names no match means the match that the sender undid last. A
+// restore in reply to a card means the match on the card.
 func TestLastUndone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

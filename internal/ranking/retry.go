@@ -30,7 +30,7 @@ const (
 	maxRemembered = 1000
 )
 
-// retryOnConflict calls try until it does not fail with ErrConflict, and retries at most maxRetries
+// retryOnConflict calls try, and calls it again while it fails with ErrConflict, at most maxRetries
 // times. Within each attempt, it also retries while try fails with ErrLocked and there is time. All
 // attempts together get three quarters of the context's time, or of defaultTimeout if the context
 // has no deadline. The rest is left for a refusal if they fail. logAttrs are added to its log
@@ -90,9 +90,8 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 }
 
 // shouldAskToRetry reports whether to tell the sender of a failed command to try again. After
-// ErrTimeout, that requires that the command has timed out before and that the store responds now.
-// The first timeout may only mean that the database stalled, so the command gets another full
-// attempt.
+// ErrTimeout, the command must have timed out before, and the store must respond now. The first
+// timeout may only mean that the database stalled, so the command gets another full attempt.
 func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
 	switch {
 	case ctx.Err() != nil:

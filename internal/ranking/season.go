@@ -23,8 +23,8 @@ type Season struct {
 }
 
 // endsBefore reports whether the season ends at or before the given time, so that matches reported
-// at that time belong to a later season. A zero time is never after the end. The season must be the
-// current one.
+// at that time belong to a later season. It returns false for a zero time. The season must be
+// current.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
@@ -95,7 +95,7 @@ type TypedSeason struct{ Question Question }
 
 func (t TypedSeason) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
-// Meant parses the command.
+// Meant returns the operation that the typed command asks for.
 func (t TypedSeason) Meant(said command.Command) Operation {
 	rest := said.AboutSeason()
 	if words := rest.Unquoted(); rest.Name == command.NameSeason && len(words) > 0 && strings.EqualFold(words[0], "new") {
@@ -315,7 +315,8 @@ func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 		starts := l.Season.Ends
 		d.Effect = &NewSeason{
 			Ladder: l.ID, Ends: e.season, At: starts, Until: snap.endOfNewSeason(starts, e.at),
-			// Messages of a chat arrive in order, so no earlier one can still arrive this late.
+			// Messages of a chat arrive in order, so after a message sent this late, no message of
+			// the ended season can arrive.
 			Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)),
 		}
 	}
