@@ -107,8 +107,8 @@ func (a amendOperation) isStale(m *StoredMatch) bool {
 
 func (a amendOperation) permission(snap *Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
-// involved returns who may amend the match: its players and its reporter within the window, and
-// admins at any time. In a season that is over, only admins may.
+// involved returns who may undo, fix or move the match: its players and its reporter within the
+// window, and admins at any time. In a season that is over, only admins may do so.
 func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
 	if snap.isOver(m.Season) {

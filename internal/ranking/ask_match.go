@@ -67,7 +67,7 @@ type ReportRequest struct {
 	Replaces *MatchChoice `json:"replaces,omitempty"`
 }
 
-// Completion adds a score to a match that was reported without one.
+// Completion adds a score to a match that was reported without a score.
 type Completion struct {
 	Number  int            `json:"number"`            // of the match
 	Key     string         `json:"key"`               // of the match

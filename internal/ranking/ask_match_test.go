@@ -573,7 +573,7 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
-// TestAnswerThatRecordsAPart: an answer about several results records the new ones at once. The
+// TestAnswerThatRecordsAPart: an answer about several results records the new results at once. The
 // next question is about the duplicate.
 func TestAnswerThatRecordsAPart(t *testing.T) {
 	t.Parallel()

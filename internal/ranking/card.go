@@ -95,7 +95,8 @@ type Celebration struct {
 	Number  int                    `json:"number,omitempty"` // see ladder.Celebration
 }
 
-// celebrate sets the celebrations on the cards of the matches.
+// celebrate sets the Celebration of each card that has one. largest is the largest upset of the
+// month so far, 0 for none.
 func (matches NewMatches) celebrate(leaders ladder.Leaders, largest int) {
 	played := make([]*ladder.Played, len(matches))
 	for i, m := range matches {

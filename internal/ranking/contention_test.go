@@ -115,7 +115,8 @@ var refusals = map[string][]ranking.RefusalCode{
 	fixRequest:    {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.SameScore},
 }
 
-// add processes the next answer.
+// add processes the next answer. It fails if the answer contradicts the request or an earlier
+// answer.
 func (l *answerLog) add(o request, kind string, n payload) error {
 	switch {
 	case kind == "match_recorded" && o.Kind == recordRequest:

@@ -399,7 +399,7 @@ var corruptions = map[string]corruption{
 	},
 }
 
-// corrupt applies the named corruption.
+// corrupt applies the named corruption, and marks the game as corrupted.
 func (g *game) corrupt(t *testing.T, name string) corruption {
 	t.Helper()
 	c, there := corruptions[name]

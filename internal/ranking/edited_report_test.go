@@ -144,8 +144,8 @@ func TestOfferFix(t *testing.T) {
 	})
 }
 
-// TestEditRecordsWhatIsOpen: if a message has several results, its edit records those that are not
-// recorded yet, once, under unused keys of the message. The bot asks first about a duplicate.
+// TestEditRecordsWhatIsOpen: if a message has several results, an edit records the results that are
+// not recorded yet, once, under unused keys of the message. The bot asks first about a duplicate.
 // Recorded matches stay. If it is unclear which results are new, the edit does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()

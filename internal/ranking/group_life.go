@@ -71,11 +71,12 @@ func (s *Service) BotBack(ctx context.Context, o Origin) error {
 }
 
 // BotRemoved records that the bot is no longer in a group, or that a person has blocked it. Notices
-// wait until the bot is back. BotRemoved does nothing in an unknown chat.
+// wait until the bot is back. BotRemoved does nothing in an unknown chat, or if the update is
+// outdated.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap *Snapshot) Decision {
-		// Ignore an update from before the last greeting, or from before the chat got its current
-		// id.
+		// Ignore an outdated update: it is from before the last greeting, or from before the chat
+		// got its current id.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
 			return Decision{Presence: NoChange}
 		}

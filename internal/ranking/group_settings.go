@@ -147,7 +147,7 @@ func showHideDays(days int) string {
 
 // The lengths of seasons.
 const (
-	Manual    = "manual" // a season lasts until an admin starts the next one
+	Manual    = "manual" // a season lasts until an admin starts the next
 	Monthly   = "monthly"
 	Quarterly = "quarterly"
 )

@@ -64,8 +64,8 @@ type call struct {
 	missing    *MissingLadder  // the ladder that the command names but the group lacks, nil for none
 	found      *foundPrompt    // the prompt that the command answers, nil until the prompt was looked for
 	edit       string          // the key of the edited message, if that message was handled before
-	ladder     ladder.ID       // the ladder to read, 0 for the default one
-	season     ladder.SeasonID // the season of that ladder to read, 0 for the current one
+	ladder     ladder.ID       // the ladder to read, 0 for the default
+	season     ladder.SeasonID // the season of that ladder to read, 0 for the current
 	wholeGroup bool            // the operation turned out to need Everybody
 	identified bool            // no players are left to merge or claim, or the command is retried
 }
@@ -244,7 +244,7 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	}
 	if c.Button != "" {
 		changes.Button = c.Button
-		// A press over the limit on presses stores no key.
+		// A press over the limit on presses stores no key, because handling it again does no harm.
 		changes.Keyless = isTooManyPresses(d.Notice)
 		switch {
 		case d.CallbackAnswer != nil:

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Join gives the sender a standing in the group's default ladder. A player who had left the group
-// comes back to all its ladders.
+// Join gives the sender a standing in the group's default ladder, if they have none there. A player
+// who had left the group comes back to all its ladders.
 type Join struct{}
 
 func (Join) plan(s *Service, c *call) *call {

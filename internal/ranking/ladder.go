@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxLadders is the maximum number of ladders in a group, not counting archived ones.
+	// MaxLadders is the maximum number of ladders in a group, not counting archived ladders.
 	MaxLadders = 10
 	// MaxLadderName is the maximum length of a ladder's name, in characters.
 	MaxLadderName = 24
@@ -144,8 +144,8 @@ const (
 	UnbindTopic   LadderChange = "unbind" // the default ladder applies in the topic again
 )
 
-// ChangeLadder lists the ladders of a group, or adds or changes one. Only admins may add or change
-// ladders; any member may list them.
+// ChangeLadder lists the ladders of a group, or adds or changes a ladder. Only admins may add or
+// change ladders; any member may list them.
 type ChangeLadder struct {
 	Change LadderChange
 	// Name is the ladder's name. For RenameLadder it is the new name, optionally preceded by the
@@ -177,7 +177,7 @@ func (l ladderOperation) needs() Needs {
 }
 
 // meant returns the ladder to change, nil for none, and the names to give. For AddLadder, these are
-// First, if it is set, and Name. For RenameLadder, the only name is the new one.
+// First, if it is set, and Name. For RenameLadder, there is only the new name.
 func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []string) {
 	switch l.Change {
 	case AddLadder:
@@ -323,7 +323,7 @@ type ChangedLadder struct {
 	// Names has the new name of First if First is set, and then the ladder's new name, if any.
 	Names []string
 	// Thread is the topic that UseLadder binds or UnbindTopic unbinds. If it is 0, UseLadder makes
-	// the ladder the default one.
+	// the ladder the default.
 	Thread int64
 }
 

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestTags: every card, new or amended, has the tag of its match.
+// TestTags: every card, new or amended, has the tag of its match. The tag for a key never changes.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	if tag := ranking.TagOf("m:-100:7"); tag != "xox2INQ8" {

@@ -77,7 +77,7 @@ func TestMemberLeft(t *testing.T) {
 }
 
 // TestShownAgainByNextMatch: the next match brings back a player who has left, even if another
-// person reports it, and even if it is undone. A replay does not change who has left.
+// person reports the match, and even if the match is undone. A replay does not change who has left.
 func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -109,7 +109,7 @@ func TestShownAgainByNextMatch(t *testing.T) {
 }
 
 // TestLeftBeforeFirstMatch: a player who joined and left without playing appears in the ranking
-// after the first match.
+// after their first match.
 func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

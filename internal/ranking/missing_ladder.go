@@ -11,7 +11,7 @@ import (
 const maxMissing = 3
 
 // MissingLadder is an unknown name where a ladder's name may stand: a misspelled ladder, or a game
-// for which the group has several ladders or none, not counting archived ones.
+// for which the group has several ladders or none, not counting archived ladders.
 type MissingLadder struct {
 	Word  string        `json:"word"`
 	Maybe []LadderLabel `json:"maybe"` // the ladders that Word may mean, likeliest first

@@ -13,7 +13,7 @@ import (
 )
 
 // TestMoveConcurrently: two instances handle a move at once, while they also handle reports, joins,
-// undos and merges in both chats.
+// undos and merges in both chats. Each command is handled, and only one chat remains.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -257,8 +257,8 @@ func TestDetachedGroup(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnUnknownChat: after the move of an unknown chat to a known one, late commands from the
-// old id reach the new chat. A move between two unknown ids does nothing.
+// TestMoveOfAnUnknownChat: after the move of an unknown chat to a known chat, late commands from
+// the old id reach the new chat. A move between two unknown ids does nothing.
 func TestMoveOfAnUnknownChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

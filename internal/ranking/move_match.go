@@ -111,8 +111,8 @@ func (m moveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}, nil, nil
 }
 
-// movedOn is like moved, with the players of the match first. They are in the order of the card, so
-// that the notice shows them in the same order for both ladders.
+// movedOn is like moved, but orders the players of the match as on the card, so that the notice
+// shows them in the same order for both ladders.
 func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	players := card.players()
 	all := moved(h, w, players)

@@ -47,7 +47,7 @@ type (
 		season ladder.SeasonID
 	}
 	// identities is the need to merge or claim players, because the snapshot shows that a person
-	// has two players or claims one.
+	// has two players or claims a player.
 	identities struct {
 		call *call
 		snap *Snapshot
@@ -69,7 +69,7 @@ type (
 	// ladderNamed is the need for a plan for the named ladder, without the words that name it. They
 	// are the first words of the command or of its later lines.
 	ladderNamed struct {
-		ladder     ladder.ID      // 0 for the default one
+		ladder     ladder.ID      // 0 for the default
 		words      int            // number of words that name it in the first line
 		laterWords []int          // the same for each line after the first
 		missing    *MissingLadder // the missing ladder that a report names, nil for none

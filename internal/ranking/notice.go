@@ -94,11 +94,11 @@ type MatchRecorded struct {
 
 var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
 
-// ResultsSummary replaces cards that could not be sent in time, or that waited behind too many
-// other notices. The store makes it when that happens.
+// ResultsSummary replaces cards that were not sent in time, or that waited in a lane with too many
+// waiting notices. The store makes it when that happens.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
-	Results []MatchRecorded `json:"results"` // the first of the cards
+	Results []MatchRecorded `json:"results"` // the first five of the cards
 	Answers int             `json:"answers"` // number of unsent answers to questions
 }
 
@@ -164,7 +164,7 @@ type MatchFixed struct {
 var _ = notice.Register[MatchFixed](notice.Kind{Name: "match_fixed", Purpose: notice.Outcome})
 
 // PlayersMerged says that an unclaimed player turned out to be another player of the ladder. That
-// player now has the results of both.
+// player now has the results of both players.
 type PlayersMerged struct {
 	Username string `json:"username"` // without @
 	Name     Name   `json:"name"`     // the remaining player
@@ -283,7 +283,7 @@ const (
 	// season has ended yet.
 	NoSuchSeason RefusalCode = "no_such_season"
 	// SeasonClosed means that the match Number is in a season that is over, or would be moved into
-	// one, so only admins may amend it.
+	// such a season, so only admins may amend it.
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
@@ -292,7 +292,7 @@ const (
 	TooManyResults   RefusalCode = "too_many_results"   // over the limit on results; nothing changed
 )
 
-// Refusal says why nothing was changed.
+// Refusal says why a command changed nothing.
 type Refusal struct {
 	Code RefusalCode `json:"code"`
 	// Name is the name of a person, ladder, season or time zone, or a list of ladders, depending on

@@ -143,7 +143,7 @@ func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 // IsAccount reports whether the person has an account, because a message has shown their id.
 func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
-// IsPlayer reports whether the person is a player already, and is neither New nor Gone.
+// IsPlayer reports whether the person has a player that is neither New nor Gone.
 func (k Known) IsPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
 // IsSame reports whether two people have the same player.
@@ -151,8 +151,8 @@ func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// StandingIn returns the person's Standing, or a new one under the rules of l if the person has
-// none. The new standing of a person without a player has no Player.
+// StandingIn returns the person's Standing, or a new standing under the rules of l if that is nil.
+// The new standing of a person without a player has no Player.
 func (k Known) StandingIn(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing

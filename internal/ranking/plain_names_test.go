@@ -45,7 +45,7 @@ func TestPlainNames(t *testing.T) {
 }
 
 // TestNothingMeant: a report or a question with an unknown name adds no player, not even its
-// sender. Neither does a question about a player.
+// sender. A question about a player does not add its sender either.
 func TestNothingMeant(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -66,8 +66,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
 }
 
-// TestNamedTeams: a /teams with plain names is answered with teams. A button below them asks the
-// person who presses it for the score of the match.
+// TestNamedTeams: a /teams with plain names is answered with teams. A button below the teams starts
+// a wizard that asks the person who presses the button for the score.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

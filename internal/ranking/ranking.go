@@ -107,7 +107,7 @@ func (o Origin) trigger() Trigger {
 	return cmp.Or(o.Trigger, ByMessage)
 }
 
-// ChatKind distinguishes group chats from private ones.
+// ChatKind distinguishes group chats from private chats.
 type ChatKind string
 
 // The kinds of chats that the bot supports.
@@ -136,7 +136,7 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
 // Player is a person as the store knows them. A player with a UserID is an account, which is the
-// same in all groups. A player without one is unclaimed: a message mentioned the username in a
+// same in all groups. A player without a UserID is unclaimed: a message mentioned the username in a
 // group, but no message there has shown the person yet. An unclaimed player exists only in that
 // group.
 type Player struct {

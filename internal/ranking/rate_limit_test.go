@@ -329,9 +329,9 @@ func TestWhatIsAResult(t *testing.T) {
 	g.record(t, &bob, bob, alice, 3, 1)
 }
 
-// TestAnswersCount: if an answer records several results, the first was already counted when it was
-// reported. The others count against the reporter's limit when the answer is given. If they would
-// exceed it, the question stays open.
+// TestAnswersCount: if an answer records several results, the first result was already counted when
+// it was reported. The other results count against the reporter's limit when the answer is given.
+// If they would exceed the limit, the question stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -19,7 +19,7 @@ type Parsed struct {
 	Unscored *command.Match
 }
 
-// ParseReport parses a result. If names is nil, it recognizes only mentions. If names is not nil
+// ParseReport parses a report. If names is nil, it recognizes only mentions. If names is not nil
 // but has no players, each plain name is an unknown name.
 func ParseReport(c command.Command, names *command.Names) Parsed {
 	report, err := command.ParseMatch(c, names)

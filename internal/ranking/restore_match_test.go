@@ -262,8 +262,8 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	g.has(t, 1, fmt.Sprintf("matches WHERE number = 1 AND changes = %d AND undone_at IS NULL", rounds))
 }
 
-// TestTooFarBack: an amendment that would replay too many matches is refused, and the refusal says
-// how many.
+// TestTooFarBack: an amendment of a match with too many later matches is refused, and the refusal
+// says how many there are.
 func TestTooFarBack(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -12,7 +12,7 @@ type Rules struct {
 	HideDays           int  `json:"hide_days"`
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
-	// Halfway means that a player who has played in a season starts the next one halfway between
+	// Halfway means that a player who has played in a season starts the next season halfway between
 	// their final rating and the start rating.
 	Halfway bool `json:"season_halfway"`
 	// SeasonMonths is the length of an automatic season in calendar months: 1, 3, or 0 if admins

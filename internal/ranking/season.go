@@ -104,8 +104,8 @@ func (t TypedSeason) Meant(said command.Command) Operation {
 	return Ask{Question: t.Question}
 }
 
-// StartSeason ends the current season of a ladder, and starts the next one. Only admins may do so.
-// Name is the name of the new season and may be empty.
+// StartSeason ends the current season of a ladder, and starts the next. Only admins may do so. Name
+// is the name of the new season and may be empty.
 type StartSeason struct {
 	Name string
 	// Tag is the tag of the season to end, from the pressed button. Without it, the bot asks the
@@ -143,8 +143,8 @@ func (n seasonOperation) refuse(snap *Snapshot) Notice {
 		return Refusal{Code: SeasonName, Name: n.Name}
 	case n.Tag != "" && n.Tag != snap.seasonTag():
 		return Refusal{Code: SeasonEnded}
-	// The new season would begin in the first second of the current one, or the messenger's clock
-	// is behind.
+	// The new season would begin in the first second of the current season, or the messenger's
+	// clock is behind.
 	case !n.starts().After(l.Season.Starts):
 		return Refusal{Code: SeasonTooYoung}
 	case played(snap) == 0:
@@ -189,7 +189,7 @@ func (n seasonOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}, nil, nil
 }
 
-// NewSeason ends a season and starts the next one. The group must be locked.
+// NewSeason ends a season and starts the next. The group must be locked.
 type NewSeason struct {
 	Ladder ladder.ID
 	Ends   ladder.SeasonID
@@ -283,10 +283,10 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 	return err
 }
 
-// seasonTimer ends a season whose end has passed, and starts the next one. If no player has played
-// in the season, the ladder is archived, or the season has no end, it sets a new end instead, or
-// none if seasons are manual. If a message has already ended the season, the timer only announces
-// the result.
+// seasonTimer ends a season whose end has passed, and starts the next. If no player has played in
+// the season, the ladder is archived, or the season has no end, it sets a new end instead, or none
+// if seasons are manual. If a message has already ended the season, the timer only announces the
+// result.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID
