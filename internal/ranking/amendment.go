@@ -32,7 +32,6 @@ func (s *Service) amendment(c *call, command string, a Amendment) amendOperation
 	}
 }
 
-// amending gives the call the job of an amendment.
 func (c *call) amending(name string, op operation) *call {
 	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, locks: true, operation: op})
 }

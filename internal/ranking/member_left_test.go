@@ -18,8 +18,8 @@ func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration)
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
 
-// mustRank asks for the ranking and checks that it shows exactly these players in this order, such
-// as "Alice Bob".
+// mustRank asks for the ranking, and checks that it shows exactly the wanted players, in the order
+// of their names in want.
 func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	t.Helper()
 	page := g.page(t, nil)

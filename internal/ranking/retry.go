@@ -33,8 +33,8 @@ const (
 // retryOnConflict calls try, and calls it again while it fails with ErrConflict, at most maxRetries
 // times. Within each attempt, it also retries while try fails with ErrLocked and there is time. All
 // attempts together get three quarters of the context's time, or of defaultTimeout if the context
-// has no deadline. The rest is left for a refusal if they fail. logAttrs are added to its log
-// messages.
+// has no deadline. The remaining time is left for a refusal if all attempts fail. logAttrs are
+// added to its log messages.
 func (s *Service) retryOnConflict(
 	ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error, logAttrs ...any,
 ) error {

@@ -358,8 +358,8 @@ var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpo
 // because the result is read when the message is sent, and again when the season is corrected.
 const KindSeason = "season_ended"
 
-// SeasonObject identifies the message about the end of a season in its chat. If the message is in a
-// topic, a colon and the topic's id follow in the store.
+// SeasonObject returns the string that identifies the message about the end of a season in its
+// chat. If the message is in a topic, a colon and the topic's id follow in the store.
 func SeasonObject(id ladder.SeasonID) string { return fmt.Sprintf("season:%d", id) }
 
 // SeasonOfObject returns the season whose message the object identifies, 0 if it identifies no such
