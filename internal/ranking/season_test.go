@@ -51,8 +51,8 @@ func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, 
 	return g.answer(t, o.Key, condition)
 }
 
-// seasons returns the ratings and results of the players who have played, in all seasons, such as
-// "1 Alice 1516 1–0".
+// seasons returns a line such as "1 Alice 1516 1–0" for each player of each season who has played:
+// the season's number, the name, the rating, wins and losses.
 func (g *game) seasons(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -223,8 +223,8 @@ func keyed(o ranking.Origin) ranking.Origin {
 	return o
 }
 
-// TestSeasonEndsMeanwhile: if a season ends between the read and the write of a result that was
-// sent later, the result counts in the new season. Its players may be new or not.
+// TestSeasonEndsMeanwhile: if a season ends between the read and the write of a result, and the
+// result was sent after that end, it counts in the new season. The players may be new or known.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
@@ -242,8 +242,8 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 }
 
 // TestHalfway: under the halfway rule, players start a season halfway between their rating and the
-// start rating. A late result in the previous season does not change the ratings with which they
-// started.
+// start rating. A late result in the previous season does not change the ratings with which the
+// players started.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -263,8 +263,8 @@ func TestHalfway(t *testing.T) {
 	}
 }
 
-// TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, even if
-// the answer comes in the next one.
+// TestSeasonOfAnAnswer: if the bot asks about a result, the result counts in the season of its
+// report, even if the answer comes in the next season.
 func TestSeasonOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -368,8 +368,8 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	equal(t, what, want, got)
 }
 
-// TestAutomaticSeasons: a season ends with its month. The next one is started by the first result
-// after that, or else by the timer. The group is notified at least a minute after the end. Late
+// TestAutomaticSeasons: a season ends with its month. The first result after the end starts the
+// next season, or else the timer does. The group is notified at least a minute after the end. Late
 // results still count in their own season. A season without matches gets a later end.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
@@ -519,8 +519,8 @@ func TestZoneMovesEndOfSeason(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfOlderEdition: an end that an older edition of the time zones put an hour before
-// midnight still moves to the intended day.
+// TestZoneMovesEndOfOlderEdition: if an older edition of the time zones put the end of a season an
+// hour before midnight, a change of zone still moves the end to the intended day.
 func TestZoneMovesEndOfOlderEdition(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

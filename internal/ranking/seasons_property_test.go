@@ -21,9 +21,10 @@ import (
 )
 
 // TestAnySeasons: after each command of a random sequence, the ratings equal the reference
-// calculation from the matches that count. In the end, so do the tables of the seasons. The group
-// first has one ladder, then several ladders with topics, and then seasons that end automatically
-// or by an admin. Some results arrive after the end of their season.
+// calculation from the matches that count. At the end of the sequence, so do the tables of the
+// seasons. At first the group has one ladder. Later it has several ladders with topics, and finally
+// seasons that end automatically or are ended by an admin. Some results arrive after the end of
+// their season.
 func TestAnySeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -129,12 +130,13 @@ func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 		s.ends = c.endOfSeason(l, at.Add(48*time.Hour))
 		return false
 	}
-	s.waits = at.Before(s.ends.Add(time.Minute)) // until then, the timer has yet to announce the end
+	s.waits = at.Before(s.ends.Add(time.Minute)) // the timer announces the end a minute after it
 	c.newSeason(l, s.ends, at, "")
 	return true
 }
 
-// newSeason ends the current season of a ladder and begins the next one, both at starts.
+// newSeason ends the current season of a ladder and begins the next one, both at starts. now is the
+// time of the command or timer that does so.
 func (c *modelGroup) newSeason(l *modelLadder, starts, now time.Time, name string) {
 	s := l.season()
 	s.ends, s.placeMatches, s.halfway = starts, l.rules.PlaceMatches, l.rules.Halfway
@@ -191,7 +193,8 @@ func (c *modelGroup) anyDate(rt *rapid.T, l *modelLadder) time.Time {
 	return rapid.SampledFrom(append(dates, c.now(), c.now(), c.now())).Draw(rt, "date")
 }
 
-// startSeason has an admin start a season.
+// startSeason has an admin ask for a new season, and confirm it unless the bot refuses. It does
+// nothing if the ladder already has maxSeasons.
 func (c *modelGroup) startSeason(rt *rapid.T) {
 	c.goAnywhere(rt)
 	l, sender := c.applies(), c.anyPerson("admin")
@@ -271,7 +274,7 @@ func (c *modelGroup) changeZone(rt *rapid.T) {
 	}
 }
 
-// wait lets days pass, as long as a ladder with automatic seasons has at most maxSeasons of them.
+// wait lets days pass if some ladder with automatic seasons has at most maxSeasons of them.
 func (c *modelGroup) wait(rt *rapid.T) {
 	days := rapid.SampledFrom([]int{1, 10, 30, 60}).Draw(rt, "days")
 	for _, l := range c.ladders {

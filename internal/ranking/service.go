@@ -9,11 +9,11 @@ import (
 )
 
 // Service handles the commands of all groups. A method that handles a command commits the effect,
-// the key and the answer together, or returns an error. Even after an error, players may have been
-// merged or claimed, and a season may have been ended. After ErrTimeout, the effect may have been
-// committed too. If a committed command is handled again while its key is stored, nothing more
-// changes, and the method succeeds. A command that is dropped without an answer stores no effect,
-// key or answer.
+// the idempotency key and the answer together, or returns an error. Even after an error, players
+// may have been merged or claimed, and a season may have been ended. After ErrTimeout, the effect
+// may have been committed too. If a committed command is handled again while its key is stored,
+// nothing more changes, and the method succeeds. A command that is dropped without an answer stores
+// no effect, key or answer.
 type Service struct {
 	store    Store
 	answerer Answerer
@@ -23,14 +23,15 @@ type Service struct {
 	// contended has the chats in which a command recently had a conflict. There, locking the group
 	// at once is cheaper than another conflict.
 	contended *recent.Set[ExternalChatID]
-	// timedOut has the keys of commands that recently timed out.
+	// timedOut has the keys of commands that recently timed out. After a second timeout, the sender
+	// is asked to try again.
 	timedOut *recent.Set[string]
 }
 
 // Settings are the settings of a Service. A field that is zero means its default.
 type Settings struct {
-	// UndoWindow is how long the players and the reporter of a match may amend it, and how long an
-	// undo can be reversed. The default is 24 hours.
+	// UndoWindow is how long after a report the players and the reporter of the match may amend it,
+	// and how long after an undo the match can be restored. The default is 24 hours.
 	UndoWindow time.Duration
 	// LongestReplay limits amendments: a match cannot be amended if the group has more later
 	// matches than this. The default is 10,000.
@@ -38,12 +39,13 @@ type Settings struct {
 	// ResultsPerMinute is the maximum number of results of one sender per minute. The default is
 	// 60. A negative value disables both this limit and the limit on button presses.
 	ResultsPerMinute int
-	// AskUnusual makes the bot ask about probable mistakes: a result that was reported already, a
-	// new username that may mean a known player, or a fix that makes the loser the winner.
+	// AskUnusual makes the bot ask about probable mistakes: a result that may have been reported
+	// already, a new username that may mean a known player, or a fix that makes the loser the
+	// winner.
 	AskUnusual bool
 }
 
-// NewService returns a service that asks the answerer for the answers to questions, and admins
+// NewService returns a service that gets the answers to questions from answerer, and asks admins
 // whether a sender is an admin.
 func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {

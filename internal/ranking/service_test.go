@@ -68,7 +68,7 @@ func (g *game) count(t *testing.T, table string) int {
 
 var must, equal = dbtest.Must, dbtest.Equal
 
-// has checks the number of rows. The last argument is a table, optionally with a WHERE clause.
+// has checks the number of rows. rows is a table, optionally with a WHERE clause.
 func (g *game) has(t *testing.T, want int, rows string) {
 	t.Helper()
 	if n := g.count(t, rows); n != want {
@@ -91,7 +91,7 @@ func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 }
 
 // isForWizard has a person reply to a wizard with words that answer nothing, and reports whether
-// the bot takes the reply as a command. It does if the wizard is open and asks that person.
+// the bot takes the reply as a command. The bot does so if the wizard is open and asks that person.
 func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.PromptRef) bool {
 	t.Helper()
 	o := saying(g.origin(sender), "match", "")
@@ -110,8 +110,8 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
 }
 
-// answer returns the newest notice that was committed with the command's key. which is an SQL
-// condition that the notice must meet.
+// answer returns the newest notice that was committed with the command's key and meets the SQL
+// condition which.
 func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	t.Helper()
 	var kind string
@@ -131,7 +131,7 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	return n.Elem().Interface()
 }
 
-// notices returns the stored notices that meet an SQL condition, oldest first.
+// notices returns the stored notices that meet the SQL condition which, oldest first.
 func notices[T ranking.Notice](t *testing.T, g *game, which string, args ...any) []T {
 	t.Helper()
 	var all []T

@@ -23,8 +23,8 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest stored chart. which is an SQL condition that the chart must meet.
-// The players of the chart have ids and no names.
+// storedChart returns the newest stored chart that meets the SQL condition which. The players of
+// the chart have ids and no names.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
@@ -38,7 +38,7 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 
 // TestShowChart: without names, a chart highlights the first four players of the ranking. If the
 // sender is further down in the ranking, the chart highlights the sender instead of the fourth
-// player. With names, it shows these people, each once, if all of them have played.
+// player. With names, a chart shows the named people, each once, if all of them have played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -123,7 +123,7 @@ func TestRatingsOfAPeriod(t *testing.T) {
 			t.Errorf("after %d days: %+v, %v", days, r, err)
 		}
 		if days != 40 {
-			continue // checking a chart of two players once is enough
+			continue
 		}
 		r, err = g.questions().Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
 		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}

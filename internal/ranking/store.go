@@ -53,7 +53,8 @@ type Store interface {
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks
 	// both players and the unclaimed player's group, and returns the seasons in which both have a
-	// standing. If the unclaimed player has already been claimed or merged, it returns nil.
+	// standing. If the unclaimed player has already been claimed or merged, LockPlayers returns no
+	// transaction and no error.
 	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, []SharedLadder, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
@@ -75,16 +76,16 @@ type Store interface {
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
-// writer is the part of a Store or Locked used after the read. Unless the group is locked, its
+// writer is the part of a Store or Locked used after the read. Unless the group is locked, the
 // methods may read newer data than the snapshot has.
 type writer interface {
 	// Apply writes all changes or none, in one round trip. It may fail with ErrHandled or
 	// ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns a season's matches with numbers of at least from. It includes the
-	// standings of their players, and of the players in others who have one. If from is 0, it
-	// returns the whole season with all its standings.
+	// MatchHistory returns a season's matches with numbers of at least from, and the standings of
+	// their players. It also returns the standings of the players in others who have one. If from
+	// is 0, it returns the whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
 	// SeasonAt returns the season of a ladder to which a match reported at the given time belongs.
@@ -143,7 +144,7 @@ type Needs struct {
 	// People are the people that the operation is about. Commands include their sender, so that
 	// each command claims the sender's unclaimed player.
 	People []command.Person
-	// The first New people get an id if they are not players yet.
+	// New is how many of the People, counted from the first, get an id if they are not players yet.
 	New int
 	// DuplicatesOf, if not zero, requests PossibleDuplicates: the ladder's matches that count and
 	// were reported at most SameGameWindow before or after this time.
@@ -151,8 +152,8 @@ type Needs struct {
 	// DuplicateScores limits PossibleDuplicates to matches with one of these scores in either
 	// order, matches without a score, and matches within the RepeatWindow. Empty means no limit.
 	DuplicateScores []ladder.Score
-	// Result requests Leaders. It is set if the operation may record a result. People must not be
-	// empty then.
+	// Result requests Leaders. It is set if the operation may record a result. If it is set, People
+	// must not be empty.
 	Result    *ladder.LeaderQuery
 	Everybody bool // requests Everybody
 	// Near means that Everybody is also needed if one of the people is mentioned but unknown. The
@@ -433,8 +434,8 @@ type Changes struct {
 	// Keyless means that the key is not stored, because handling the command again does no harm.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts
-	// Extra is how each match after the first one counts if an answer records several. If it is
-	// zero, each counts like the command.
+	// Extra is how each match after the first one counts if an answer records several. If Extra is
+	// zero, each match counts like the command.
 	Extra RateEntry
 	Chat  ChatID
 	// SentAt is when the command was sent. The lifetime of its notices starts then; zero means that
@@ -461,8 +462,8 @@ type Changes struct {
 type Decision struct {
 	Effect Effect // nil for none
 	// Asks is a prompt to make, nil for none. It may be about only some of a message's matches,
-	// while the others are recorded. The Notice is its message. If Asks has an ID, it replaces the
-	// content of that open prompt, and the Page is its message.
+	// while the others are recorded. The Notice is the prompt's message. If Asks has an ID, it
+	// replaces the content of the open prompt with that ID, and the Page is the prompt's message.
 	Asks *NewPrompt
 	// Notice is a message to the chat, nil for none. A NotRecorded is merged with a waiting one of
 	// the same sender in the same topic.
@@ -470,8 +471,9 @@ type Decision struct {
 	// Page replaces the content of the message PageMessageID, nil for none.
 	Page          Notice
 	PageMessageID int64 // 0 means the origin's Pressed
-	// CallbackAnswer answers the press of a button. If it is nil, the Notice does, unless there is
-	// a Page or no Notice. Then the press gets an answer without words.
+	// CallbackAnswer answers the press of a button. If it is nil, the Notice answers the press, and
+	// is sent to the chat only if there is an Effect. But with a Page or without a Notice, the
+	// press gets an answer without words.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
@@ -580,8 +582,8 @@ type Left struct {
 	At     time.Time
 }
 
-// CameBack brings players back to all ladders of a group that they may have left. Players who left
-// after At stay away.
+// CameBack brings players who may have left back to all ladders of a group. Players who left after
+// At stay away.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SQL expressions for the names of players in a plainladder.Standings: the name in the group, or an
-// identity that survives a change of name.
+// SQL expressions that identify players in a plainladder.Standings: by the name in the group, or by
+// an identity that survives a change of name.
 const (
 	byName     = "s.name"
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"

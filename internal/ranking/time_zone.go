@@ -97,7 +97,7 @@ func LaterDay(at time.Time, days int) time.Time {
 }
 
 // beginOfDay returns the first instant of a day in a zone, or of the next day if the zone skips the
-// day. time.Date does not always return that for midnight, because a change of clocks may lead to
+// day. time.Date does not always return this instant for midnight: a change of clocks may lead to
 // two midnights or none.
 func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
@@ -106,7 +106,7 @@ func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	// The clocks skip midnight, and time.Date has returned an instant before the change.
 	case clock < 0:
 		return until
-	case clock > 0: // the same, but an instant after the change
+	case clock > 0: // midnight is skipped too; the instant is after the change
 		return since
 	case since.IsZero():
 		return midnight

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Timer is an action that is due at a certain time. It takes effect only once, because the
-// transaction of the action deletes the timer.
+// Timer is an action that is due at a certain time. The action takes effect only once, because its
+// transaction deletes the timer.
 type Timer struct {
 	Key   string // the idempotency key of the action: "t:", the kind, and ids
 	Chat  ExternalChatID
@@ -38,7 +38,8 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 // release has set. The timer waits until the leader runs that release.
 var ErrUnknownTimer = errors.New("unknown timer")
 
-// FireTimer carries out a timer's action. It does nothing if the timer is gone or no longer due.
+// FireTimer carries out a timer's action. It does nothing if the timer is gone or no longer due,
+// and fails with ErrUnknownTimer if this release does not know the timer's kind.
 func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
 	j := job{name: "timer", knownChatOnly: true, silent: true, locks: true}

@@ -321,7 +321,7 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 }
 
 // TestButtonsOfTheOnlyLadder: a button that was made while the group had one ladder still refers to
-// that ladder, even if another one now applies where the button is.
+// that ladder, even if another one applies where the button is.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")

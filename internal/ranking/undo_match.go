@@ -7,13 +7,14 @@ import (
 )
 
 // UndoMatch undoes a match: the match no longer counts, and its season is replayed from there. The
-// players and the reporter may undo it within Settings.UndoWindow. Admins may undo any match at any
-// time, but the bot asks first if they could not do so as a player or reporter. In a season that is
-// over, only admins may undo matches. An anonymous admin answers by repeating the command.
+// players and the reporter may undo it within Settings.UndoWindow, and admins at any time. In a
+// season that is over, only admins may. If a sender may undo the match only as an admin, the bot
+// asks first. An anonymous admin answers by repeating the command. If the command means several
+// matches that count, the bot asks which one to undo.
 //
 // If the command means the sender's last match, and that match is already undone, the bot asks
-// whether to undo the last match that counts. Without that question, a repeated command would undo
-// match after match.
+// whether to undo the last match that counts. Otherwise, a repeated command would undo match after
+// match.
 type UndoMatch struct{ Amendment }
 
 func (u UndoMatch) plan(s *Service, c *call) *call {
@@ -57,8 +58,8 @@ func (u undoOperation) refuse(snap *Snapshot) Notice {
 	return u.refusal(m)
 }
 
-// permission lets any sender ask for a choice of matches. The answer needs permission for the
-// chosen match.
+// permission returns who may undo the match. Any sender may ask for a choice of matches, because
+// the answer needs permission for the chosen match.
 func (u undoOperation) permission(snap *Snapshot) Permission {
 	m, _ := u.meant(snap)
 	if m == nil {
@@ -83,8 +84,8 @@ func (u undoOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return u.undo(snap, m)
 }
 
-// confirms reports whether an anonymous admin has repeated the command instead of pressing the
-// prompt's button, because a press does not show that they are an admin.
+// confirms reports whether an anonymous admin has repeated the command in order to confirm it. A
+// press of the prompt's button does not show that the sender is an admin.
 func (u undoOperation) confirms(m *StoredMatch) bool {
 	return u.origin.Sender == nil && m.Asked[0] != 0
 }

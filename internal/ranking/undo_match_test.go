@@ -34,7 +34,7 @@ func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operatio
 }
 
 // undo has a person undo a match and returns the last answer. If the bot asks first, the person
-// confirms, or Zoe for an anonymous admin.
+// confirms. Zoe confirms for an anonymous admin.
 func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	return g.undoAs(t.Context(), t, sender, b)
@@ -397,7 +397,7 @@ func TestInconsistentHistory(t *testing.T) {
 		t.Error("a match after the inconsistency cannot be undone")
 	}
 
-	// The account turns out to be the unclaimed player's, in a ladder that cannot be replayed.
+	// Zoe's account turns out to be the unclaimed player, in a ladder that cannot be replayed.
 	withName := zoe
 	withName.Username = "zoe"
 	if page := g.page(t, &withName); len(page.Rows) != 2 {

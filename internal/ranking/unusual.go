@@ -35,8 +35,8 @@ type RecentMatch struct {
 	Twice bool
 }
 
-// isSettled reports whether the bot must not ask about a doubt, because it has asked before, or
-// because the settings disable such questions.
+// isSettled reports whether the bot has asked about a doubt already, or the settings disable such
+// questions. Then the bot must not ask.
 func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
@@ -44,7 +44,7 @@ func (r *recordOperation) isSettled(d command.Doubt) bool {
 // unusual returns the operation that asks about something unusual in the report, nil if nothing is
 // unusual. waits reports whether a match, given by its index, waits for the answer. If the doubt is
 // about a username, the matches with new players and the duplicates wait. Otherwise, only the
-// duplicates do.
+// duplicates wait.
 func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
@@ -94,7 +94,7 @@ func settles(q command.Report) command.Doubt {
 }
 
 // isOfOtherDay reports whether the report dates a match to another day, and the bot has not asked
-// about that yet.
+// about the date yet.
 func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
 	year, month, day := r.message.SentAt.In(snap.Display.Zone()).Date()
 	today, dated := command.Day{Month: int(month), Day: day}, command.Day{Year: year % 100, Month: int(month), Day: day}
@@ -102,7 +102,8 @@ func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
 	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
 }
 
-// nearUsername returns the question about the first new username that may mean a known person.
+// nearUsername returns the question about the first new username that may mean a known person. ok
+// is false if there is none.
 func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
@@ -227,9 +228,9 @@ func (r *recordOperation) completion(snap *Snapshot) *Completion {
 	return c
 }
 
-// inOrderOf returns the result of a reported match in the order of a recorded match, given by its
-// sides. exchanged reports whether the report has the other order. ok is false if the two matches
-// have different sides.
+// inOrderOf returns the result of a reported match in the order of a recorded match with these
+// sides. exchanged reports whether the report has the opposite order. ok is false if the two
+// matches have different sides.
 func (m reportedMatch) inOrderOf(
 	sides [2][]ladder.PlayerID, snap *Snapshot,
 ) (result ladder.Result, exchanged, ok bool) {
@@ -251,9 +252,9 @@ func samePlayers(a, b []ladder.PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear reports whether a new username may mean the person p. It may if it is one of p's former
-// usernames, p's name, the part of p's username before a "_" or a digit if it has at least four
-// characters, or a slip of p's username or name.
+// isNear reports whether a new username may mean the person p. The username may be a former
+// username of p, p's name, or a mistyped form of p's username or name. With at least four
+// characters, it may also be the part of p's username before a "_" or a digit.
 func isNear(p command.Person, username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
@@ -268,10 +269,10 @@ func beginsUsername(username, other string) bool {
 
 var notDigits = regexp.MustCompile(`\P{Nd}+`)
 
-// isSlip reports whether a username may be a mistyped name. One letter may be wrong, or two if both
-// have at least seven letters. A name of fewer than three letters is never mistyped. A replaced
-// letter in a name of three letters makes another name: @tim is not @tom. So does a different digit
-// in any name: player1 is not player2.
+// isSlip reports whether a username may be a mistyped name. One letter may be wrong, or two if the
+// username and the name have at least seven letters each. A name of fewer than three letters is
+// never mistyped. In a name of three letters, a replaced letter makes another name: @tim is not
+// @tom. In any name, so does a different digit: player1 is not player2.
 func isSlip(username, name string) bool {
 	username, name = strings.ToLower(username), strings.ToLower(name)
 	typed, known := []rune(username), []rune(name)

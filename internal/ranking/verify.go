@@ -13,7 +13,7 @@ import (
 
 // AuditStore provides consistent snapshots of all stored data.
 type AuditStore interface {
-	// Audit calls fn with a reader of one snapshot. It changes nothing.
+	// Audit calls fn with a reader of one snapshot, and returns its error. It changes nothing.
 	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
 }
 
@@ -31,7 +31,7 @@ type AuditReader interface {
 // ErrNoSuchGroup means that a chat has no group.
 var ErrNoSuchGroup = errors.New("no such group")
 
-// AuditedGroup is a group to be verified.
+// AuditedGroup identifies a group to verify, and its seasons.
 type AuditedGroup struct {
 	Chat  ExternalChatID
 	Title string
@@ -93,8 +93,7 @@ type Finding struct {
 	Stored, Want string // the stored and the expected value, empty for none
 }
 
-// Progress counts the groups verified so far, of OfGroups in total, and the matches verified so
-// far.
+// Progress counts the groups verified so far, out of OfGroups, and the matches verified so far.
 type Progress struct {
 	Groups, OfGroups int
 	Matches          int
@@ -277,9 +276,9 @@ func (l *seasonAudit) standing(s ladder.Standing) {
 	differ(WrongCounters, counters(s), counters(want))
 }
 
-// Repair overwrites the history, upsets and standings of a season with the result of its replay, in
-// one transaction. repaired reports whether any of them differed. Repair fails with ErrInconsistent
-// if the season cannot be replayed.
+// Repair replays a season and corrects its history, upsets and standings, in one transaction. Wrong
+// history entries are kept, but superseded. repaired reports whether anything differed from the
+// replay. Repair fails with ladder.ErrInconsistent if the season cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder.SeasonID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {

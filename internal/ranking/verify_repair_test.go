@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// contents returns all rows of the tables that a repair could affect. The keys are the table with
-// the row's id or, if it has none, with the row itself.
+// contents returns all rows of the tables that a repair could affect. A key is the table and the
+// row's id, or the table and the row itself if the row has no id.
 func (g *game) contents(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -60,12 +60,12 @@ func (g *game) history(t *testing.T) []entryRow {
 		FROM elo_history h ORDER BY id`)
 }
 
-// repair repairs the ladder of the club.
+// repair repairs the season of the club.
 func repair(ctx context.Context, store ranking.Store) (bool, error) {
 	return ranking.Repair(ctx, store, club.ID, 1)
 }
 
-// mustRepair repairs the ladder of the club, and fails if there is nothing to repair.
+// mustRepair repairs the season of the club, and fails if there is nothing to repair.
 func (g *game) mustRepair(t *testing.T) {
 	t.Helper()
 	if repaired, err := repair(t.Context(), g.store); err != nil || !repaired {
@@ -157,7 +157,7 @@ func TestRepairOneLadder(t *testing.T) {
 	}
 }
 
-// TestAmendAfterRepair: matches of a repaired ladder can be amended.
+// TestAmendAfterRepair: matches of a repaired season can be fixed and undone.
 func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -204,7 +204,8 @@ func (c beforeRewriteLock) Rewrite(ctx context.Context, w ladder.Rewrite) error 
 	return c.Locked.Rewrite(ctx, w)
 }
 
-// TestRepairWhileMatchesAreRecorded: matches reported during a repair wait for it and then count.
+// TestRepairWhileMatchesAreRecorded: matches reported during a repair wait for its end and then
+// count.
 func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	t.Parallel()
 	const reports = 3

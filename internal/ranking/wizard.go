@@ -33,7 +33,7 @@ const (
 	// more members.
 	maxOpponents = 200
 	// suggestedScores is how many likely scores with points a wizard offers at first, half of them
-	// wins. Choosing OtherScore doubles it.
+	// wins. Choosing OtherScore doubles the number.
 	suggestedScores = 6
 )
 
@@ -67,8 +67,8 @@ func (r WizardRequest) report(s ScoreAgainst) command.Match {
 // OpponentPage is the option to show a page of opponents, counted from 1.
 type OpponentPage int
 
-// ScoreAgainst is the option of a score. If the wizard has teams, the first team's points come
-// first. Otherwise it is a score against the Opponent, with the sender's points first.
+// ScoreAgainst is the option of a score: against the Opponent, with the sender's points first, or
+// between teams, with the first team's points first.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if the wizard has teams
 	Score    ladder.Score
@@ -330,8 +330,8 @@ type UnclearOpponent struct {
 	Score *ladder.Score
 }
 
-// with returns the wizard with the people that u may mean added to the end of its opponents. If u
-// has a score, that becomes the only typed score.
+// with returns the wizard with the people of u added to the end of its opponents. If u has a score,
+// it replaces the typed scores.
 func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	r.Opponents = slices.Concat(r.Opponents, u.People)
 	if u.Score != nil {
@@ -384,14 +384,13 @@ type wizardAnswer struct {
 	known    bool          // the wizard accepts the option, and its result names nobody twice
 }
 
-// refuse returns why the answer is refused, nil if it is not.
 func (w wizardAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(w.Prompt), snap.Prompt.Wizard == nil, !w.known:
 		return Refusal{Code: UnknownButton}
 	case w.origin.Sender == nil, w.origin.Sender.ID != w.reporter:
 		return Refusal{Code: NotYourPrompt}
-	// The message has matches if an edit of it has reported the result.
+	// If an edit of the message has reported the result, the message has matches.
 	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), len(snap.Matches) > 0:
 		return Refusal{Code: PromptOver}
 	}

@@ -58,7 +58,7 @@ func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person
 }
 
 // certainReport parses a report. It fails if the report has more than one reading. If a name does
-// not determine the sender's opponent, it returns that name too.
+// not determine the sender's opponent, certainReport also returns that name.
 func certainReport(said command.Command, everybody []command.Person) (command.Report, *UnclearOpponent, error) {
 	report, err := command.ParseMatchOf(said, everybody)
 	unclear := unclearOpponent(report, err, said.Sender)

@@ -134,8 +134,8 @@ func TestWizardInReply(t *testing.T) {
 }
 
 // TestWizardNames: after an unclear name, the wizard offers the people who may be meant, and the
-// first page of opponents again. A score that was typed with the name is among the scores that it
-// offers next.
+// first page of opponents again. A score that was typed with the name is among the scores that the
+// wizard offers next.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -208,9 +208,9 @@ func TestWizardTyped(t *testing.T) {
 }
 
 // TestWizardScores: the wizard offers three wins, the clearest first, and the same scores as
-// losses, the clearest last. It prefers scores that the two players have had. Then it takes the
-// most frequent ones in the group, where each common score counts once more. The button for other
-// scores adds as many again.
+// losses, the clearest last. It prefers scores of earlier matches between the two players. After
+// these come the most frequent scores in the group, where each common score counts once more. The
+// button for other scores adds three more wins and the same scores as losses.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
