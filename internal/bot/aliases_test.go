@@ -80,7 +80,7 @@ func texts(calls []call) (all []string) {
 }
 
 // TestOffers: the bot answers common attempts at commands that it does not have. In a group, it
-// ignores the ones that moderation bots have if they neither name this bot nor reply to it.
+// ignores commands that moderation bots have, even in reply to a person, unless they name this bot.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(slices.Clone(offeredInstead), nameRename) {

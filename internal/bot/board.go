@@ -17,13 +17,13 @@ import (
 
 // Views reads the content of boards, season results and charts when they are sent.
 type Views interface {
-	// Board returns the content of a board. object identifies its message in the chat. now is in
-	// the chat's time zone.
+	// Board returns the content of a board. object identifies the board's message in the chat. now
+	// is in the chat's time zone.
 	Board(ctx context.Context, object string, now time.Time) (stats.Board, error)
-	// SeasonEnd returns the result of a season that has ended. object identifies its message in the
-	// chat.
+	// SeasonEnd returns the result of a season that has ended. object identifies the message about
+	// the season's end in the chat.
 	SeasonEnd(ctx context.Context, object string) (stats.SeasonEnd, error)
-	// Ratings returns the ratings to draw in a chart.
+	// Ratings returns the ratings to draw in a chart. now is the end of the chart's period.
 	Ratings(ctx context.Context, n stats.Chart, now time.Time) (stats.Ratings, error)
 }
 
@@ -51,7 +51,8 @@ func readView[V any](ctx context.Context, read func(context.Context) (V, error))
 	return v, nil
 }
 
-// boardMessage renders a board. While the board is on, a mark in its message identifies it.
+// boardMessage renders a board. While the board is on, the message has a mark that identifies the
+// board.
 func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	out := boardView.show(b, m.Items[0], s.words(m)).inLadder(ranking.LadderOfBoard(m.Object))
 	if !b.On {
@@ -65,8 +66,8 @@ func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	return out
 }
 
-// fingerprint returns a hash of what a message shows: its text or table, and the link in its web
-// button, if it has one. Other buttons do not count.
+// fingerprint returns a hash of what a message shows: its text or table and, if web buttons are
+// sent, the link of its web button. Other buttons do not count.
 func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	content := "text " + out.html
 	if s.isTable(m, out) {

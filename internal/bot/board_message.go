@@ -22,11 +22,11 @@ import (
 // updated every hour. The interval is shorter, so that a check is due at each hourly update.
 const lookEvery = 50 * time.Minute
 
-// updateBoard updates the only message that shows a board in its chat, or ends the message if the
-// board is off. It edits the known message, unless that already shows the board. A message that is
-// found not to be pinned is edited anyway. If no message is known, or if the known one is gone or
-// too old to edit, updateBoard edits the pinned message, provided that its mark names the same
-// board. Otherwise it sends a new message and pins it.
+// updateBoard updates the message that shows a board in its chat, or ends the message if the board
+// is off. It edits the known message, unless the message already has this content. If a check finds
+// that the known message is not pinned, updateBoard edits it anyway. If no message is known, or if
+// the known message is gone or too old to edit, updateBoard edits the pinned message, provided that
+// the mark of that message names the same board. Otherwise it sends a new message and pins it.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
 		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
@@ -64,7 +64,6 @@ func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Rece
 	return e.receipt, nil
 }
 
-// boardUpdate is one update of a board.
 type boardUpdate struct {
 	outbox.Message
 	out     outgoing
@@ -74,10 +73,11 @@ type boardUpdate struct {
 	receipt outbox.Receipt
 }
 
-// findPinned looks up the chat's pinned message. If that is the board and no message is known, it
-// becomes the message to edit. If another message is known, the newer of the two becomes the
-// message to edit, and the older one is unpinned as a copy. The newer one was sent because the
-// older one was gone or too old to edit, but the process may have died before storing the new id.
+// findPinned looks up the chat's pinned message. If the pinned message has the board's mark and no
+// message is known, it becomes the message to edit. If another message is known, the newer of the
+// two becomes the message to edit, and the older one is unpinned as a copy. The newer message was
+// sent because the older one was gone or too old to edit, but the process may have died before
+// storing the new id.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err
@@ -98,9 +98,9 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	return nil
 }
 
-// editOrPost edits the message e.id. If that is gone or too old to edit, editOrPost edits the
-// pinned message, provided that its mark names the same board. If it can edit neither, it sends a
-// new message, and unpins the old one if that is still pinned.
+// editOrPost edits the message e.id. If that message is gone or too old to edit, editOrPost edits
+// the pinned message, provided that the mark of the pinned message names the same board. If it can
+// edit neither, it sends a new message, and unpins the old message if that is still pinned.
 func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
@@ -131,7 +131,7 @@ func isObsolete(err error) bool {
 	return err != nil && telegram.Failure(err).Kind == outbox.Obsolete
 }
 
-// objectParam is the query parameter of a mark's link. Its value is the object.
+// objectParam is the query parameter of a mark's link that has the object as its value.
 const objectParam = "object"
 
 // mark returns the mark of an object in a message: a link on an invisible character, which cannot

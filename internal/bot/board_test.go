@@ -145,7 +145,7 @@ func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 }
 
 // TestCopiesOfBoards: of two messages of a board, the older one is the copy, whichever of them is
-// known. It is unpinned and logged, unless it no longer exists.
+// known. The copy is unpinned and logged, unless it is gone.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -158,7 +158,7 @@ func TestCopiesOfBoards(t *testing.T) {
 			t.Parallel()
 			p, first := newBoard(t)
 			p.sender = p.restarted()
-			p.group.Unpin(first) // so that the second one does not adopt it
+			p.group.Unpin(first) // so that the next update does not adopt it
 			second := p.mustSend(t, p.board(t, 1500, 0))
 			p.group.Pin(p.sim.Bot(), first)
 			known := second

@@ -55,8 +55,8 @@ func callbackData(code, args string) string {
 // ladderMark separates the ladder from the rest of the data.
 const ladderMark = "@"
 
-// dataInLadder adds a ladder to the data of a button. If there is no room for it, or the button has
-// no data, it returns the data unchanged.
+// dataInLadder adds a ladder to the data of a button. It returns the data unchanged if the ladder
+// does not fit, or if the button has no data.
 func dataInLadder(data string, ladder ladder.ID) string {
 	in := data + ladderMark + strconv.FormatInt(int64(ladder), 10)
 	if data == "" || len(in) > maxData {
@@ -144,8 +144,8 @@ func tableOfCallbacks() []Callback {
 	}
 }
 
-// findCallback returns the callback and the arguments in the data of a button. ok is false if the
-// data is too long, or has another version or an unknown code.
+// findCallback returns the callback that the data of a button names, and the arguments in the data.
+// ok is false if the data is too long, or has another version or an unknown code.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
 		return c, "", false
@@ -203,8 +203,8 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// origin returns the origin of a press. ok is false if the press is incomplete, made by a bot, or
-// below a message in a channel.
+// origin returns the origin of a press. ok is false if the press is incomplete, was made by a bot,
+// or is below a message in a channel.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil ||
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
@@ -247,8 +247,8 @@ func pageButton[A any](
 	}}
 }
 
-// asking returns the callback of buttons that ask a question. The answer replaces the message or,
-// if posts is true, is a new message.
+// asking returns the callback of buttons that ask a question. The answer is a new message if posts
+// is true, and otherwise replaces the message with the button.
 func asking[Q ranking.Question](code, command string, posts bool, parse func(args string) (Q, bool)) Callback {
 	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
 		return ranking.Ask{Question: q, Posts: posts}

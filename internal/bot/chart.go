@@ -18,8 +18,8 @@ const (
 	axisMatch = "m"
 )
 
-// chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b. It is empty if
-// it would be too long.
+// chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b, or an empty
+// string if the data is too long.
 func chartData(n stats.Chart) string {
 	axis := axisDate
 	if n.ByMatch {
@@ -76,7 +76,8 @@ func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil)
 // same name.
 func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(cleanName(n.Mark)) }
 
-// chartButtons returns the buttons for all periods and for both axes. The current ones are marked.
+// chartButtons returns the buttons for all periods and for both axes. The buttons for the current
+// period and axis are marked.
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	var rows [3][]button // four periods do not fit in one row
 	add := func(row int, label string, shown stats.Chart) {

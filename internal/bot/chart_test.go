@@ -173,8 +173,8 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 	p.mustSendChart(t, m)
 }
 
-// TestFewDrawingsAtOnce: the number of concurrent drawings is limited. Other charts wait their
-// turn, and fail as Unreachable if that takes too long.
+// TestFewDrawingsAtOnce: at most maxDrawings charts are drawn concurrently. Other charts wait their
+// turn, and fail as Unreachable if the wait is too long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
@@ -221,7 +221,7 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	}
 	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
 		t.Helper()
-		if m := send(n); len([]rune(m.Text)) > 900 { // below the limit
+		if m := send(n); len([]rune(m.Text)) > 900 {
 			t.Errorf("%d characters", len([]rune(m.Text)))
 		}
 	})

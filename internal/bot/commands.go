@@ -18,8 +18,8 @@ import (
 )
 
 // Command is a command that people type. All commands work in groups. Dispatch and the help are
-// derived from the table of commands. The texts about a command are in the section of the catalog
-// named after it.
+// derived from the table of commands. The catalog has the texts about a command under the command's
+// name.
 type Command struct {
 	Name    string
 	Aliases []string
@@ -102,7 +102,7 @@ func tableOfCommands() []Command {
 }
 
 // parsed returns the handler of a command that amends a match. The handler passes the parsed
-// arguments to handle. If parsing fails, it answers with a notice that says why.
+// arguments to handle, or answers with a notice that says why they cannot be parsed.
 func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
 	return func(r *Router, req request) ranking.Operation {
 		said := req.origin.Said
@@ -199,7 +199,8 @@ func Menus() []telegram.Menu {
 	return all
 }
 
-// menusIn returns the menus in one language. code is Telegram's code for it, empty for the default.
+// menusIn returns the menus in one language. code is Telegram's code for the language, empty for
+// the default.
 func menusIn(w words, code string) []telegram.Menu {
 	var private []string
 	for _, c := range commands() {

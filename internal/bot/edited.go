@@ -11,13 +11,14 @@ import (
 )
 
 // editWindow is the maximum time, in seconds, between a message and an edit that the bot handles.
-// It is long enough to notice a slip, and too short to rewrite history.
+// That is long enough to correct a slip, and too short to change an old result.
 const editWindow = int64(5 * time.Minute / time.Second)
 
 // edited handles an edited message that is a command, if the edit is within editWindow. If the
-// original was not a command, or was refused, the service handles the edit as a new command.
-// Otherwise the service ignores the edit, unless the message is a /match. Then the service records
-// additional results, or may say how to correct a match whose score, players or ladder differ.
+// original was not a command, was refused, or made the bot ask about a result, the service handles
+// the edit as a new command. Otherwise the service ignores the edit, unless the message is a
+// /match. After the edit of a /match, the service records or asks about additional results, or may
+// say how to correct a match whose score, players or ladder differ.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil

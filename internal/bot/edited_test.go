@@ -15,8 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// posted posts a message to the group, dated the given time ago, and returns it after the router
-// has handled it.
+// posted posts a message to the group, and returns it after the router has handled it. before is
+// how old the message is.
 func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	w.t.Helper()
 	p.Date = worldTime.Add(-before)

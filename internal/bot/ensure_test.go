@@ -76,8 +76,7 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests compares the methods of the requests with want. It skips the earliest requests;
-// since is how many.
+// checkRequests compares the methods of the requests, except the first since requests, with want.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string
@@ -141,7 +140,7 @@ func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
 }
 
 // TestEnsureAdoptsThePinnedMessage: if the id of a board's message is unknown or wrong, the bot
-// finds the message by the mark of the pinned one, even if the bot has been renamed.
+// recognizes the pinned message by its mark, even if the bot has been renamed.
 func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	t.Parallel()
 	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
@@ -172,7 +171,6 @@ func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAMessageWithoutAnIDIsNotPinned: a message is not pinned if its id is unknown.
 func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -292,7 +290,7 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 }
 
 // TestWhatIsPinnedCannotBeRead: unused fields of the pinned message may have any type. If a needed
-// one is missing or unreadable, a new message is sent.
+// field is missing or unreadable, a new message is sent.
 func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, adopted := range map[string]bool{

@@ -163,8 +163,8 @@ func (w *waiting) Advance(
 }
 
 // TestTextInPlaceOfATableIsPaced: a table that Telegram refuses and the text sent instead count as
-// two requests toward the total limit. If two chats need three requests in total and the limit is
-// two, the third request waits.
+// two requests toward the total limit. If two chats need three requests and the limit is two, the
+// third request waits.
 func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

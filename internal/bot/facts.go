@@ -9,8 +9,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// fact is a line of a view, or a row of its table. Both parts are HTML. Without a label, the value
-// is the whole line.
+// fact is a line of a view, or a row of its table. label and value are HTML. Without a label, the
+// value is the whole line.
 type fact struct{ label, value string }
 
 // fact returns a fact with a label from the catalog.
@@ -64,17 +64,17 @@ func (w words) resultsFact(won, drawn, lost int, noDraws bool) fact {
 	return w.fact(label, wonLost(won, drawn, lost, noDraws))
 }
 
-// inMatch appends to a value the number and the date of the match that it comes from.
+// inMatch returns a value, followed by the number and the date of its match m.
 func (w words) inMatch(value string, m stats.MatchRef) string {
 	return w.Text("facts.in_match", args{"Value": value, "Number": m.Number, "Date": w.Date(m.At)})
 }
 
-// boldNames returns the names of a side in bold. If there are more than two, it returns the first
-// one and counts the others.
+// boldNames returns the names of a side in bold. If there are more than two, it returns only the
+// first name and counts the others.
 func (w words) boldNames(names []ranking.Name) string { return w.side(namesAs(names, boldName), 2, 1) }
 
-// side joins the names of a side. If there are more than most, it joins only the first few and
-// counts the others.
+// side joins the names of a side. If there are more than most, it joins only the first few names
+// and counts the others.
 func (w words) side(names []string, most, few int) string {
 	if len(names) <= most {
 		return strings.Join(names, " &amp; ")

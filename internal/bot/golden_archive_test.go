@@ -73,8 +73,8 @@ func (g goldenArchive) write(t *testing.T) {
 	}
 }
 
-// markerLine matches a line of a text that txtar would take for the start of a section, or an
-// escaped one.
+// markerLine matches a line of a text that txtar would take for the start of a section, and an
+// escaped line of that kind.
 var markerLine = regexp.MustCompile(`(?m)^\\*-- .* --$`)
 
 func escapeMarkers(text string) string { return markerLine.ReplaceAllString(text, `\$0`) }

@@ -80,8 +80,8 @@ func renderGolden(t *testing.T, n notice.Notice, language catalog.Language) (out
 }
 
 // shown returns everything that people see of a notice: the HTML, the labels of its buttons, the
-// table, the line in a merged message if it differs from the HTML, and the callback answer if there
-// can be one and it differs from the first line of the HTML.
+// table, the line in a merged message if it differs from the HTML, and, if comesOfAPress is true,
+// the callback answer unless it equals the first line of the HTML.
 func (o outgoing) shown(n notice.Notice) string {
 	text := o.html + "\n"
 	if labels, _ := o.below(); labels != "" {
@@ -302,8 +302,8 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	return all
 }
 
-// teamReasons returns the reasons whose answers the golden files show for a /match with teams. Some
-// reasons are left out, because such a command cannot have them.
+// teamReasons returns the reasons whose answers the golden files show for a /match with teams. It
+// leaves out reasons that such a command cannot have.
 func teamReasons(t *testing.T) []command.Reason {
 	t.Helper()
 	var reasons []command.Reason
@@ -328,7 +328,8 @@ var groupCommands = []string{
 // hostile is a name with markup, a mention, a command, tags, a link and a direction mark.
 const hostile = "<b>&amp; \"x\" 'y' @bob /start #tag $USD t.me/x\u202e"
 
-// details has the words that the answers to malformed commands quote, by fault.
+// details has the words that the answers to malformed commands quote, by the reason why the command
+// is malformed.
 var details = map[command.Reason]string{
 	command.ReasonTooManyPeople:   "@carol",
 	command.ReasonSamePerson:      "@alice",

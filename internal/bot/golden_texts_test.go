@@ -69,8 +69,8 @@ func TestEveryTextIsGolden(t *testing.T) {
 	check("", texts)
 }
 
-// TestCallbackAnswersAreWhole: no callback answer is too long in any language. Notices with hostile
-// names are left out.
+// TestCallbackAnswersAreWhole: in every language, the callback answers that comesOfAPress selects
+// are short enough. Notices with hostile names are left out.
 func TestCallbackAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {

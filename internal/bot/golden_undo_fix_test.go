@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// comesOfAPress reports whether a notice can be shown as a callback answer.
+// comesOfAPress reports whether the tests of callback answers cover a notice.
 func comesOfAPress(n notice.Notice) bool {
 	switch n.(type) {
 	case ranking.MatchUndone, ranking.MatchRestored, ranking.SettingChanged, ranking.Refusal, CommandFailed:
@@ -21,7 +21,7 @@ func comesOfAPress(n notice.Notice) bool {
 	}
 }
 
-// wrongForms maps each command that amends a match to the faults for which the golden files show
+// wrongForms maps each command that amends a match to the reasons for which the golden files show
 // its answers.
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
@@ -40,8 +40,8 @@ var wrongForms = map[string][]command.Reason{
 	},
 }
 
-// TestWrongFormsAreThoseThatThereAre: wrongForms lists every fault that the parsers find in these
-// arguments.
+// TestWrongFormsAreThoseThatThereAre: wrongForms lists every reason for which the parsers reject
+// these arguments.
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{

@@ -60,8 +60,8 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	}
 }
 
-// origin returns the origin of the change. There is no message, so the key is built from the chat,
-// the person, the time and the change.
+// origin returns the origin of a change of members. Such a change has no message, so the key is
+// built from the chat, the person, the time and the change.
 func (u *memberUpdate) origin(what string) ranking.Origin {
 	who := value(u.New.User).ID
 	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t",
@@ -104,8 +104,8 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 
 var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})
 
-// groupDetached says that a chat had two groups, and how many matches each has: the one that the
-// chat keeps, and the detached one.
+// groupDetached says that a chat had two groups, and how many matches the kept group and the
+// detached group have.
 func (w words) groupDetached(n ranking.GroupDetached) string {
 	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }

@@ -5,8 +5,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// headToHeadButtons returns the back button to the player's page from which the comparison was
-// opened, if any.
+// headToHeadButtons returns the button that leads back to a player's page, if the comparison was
+// opened from there.
 func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	if n.Back == 0 {
 		return nil

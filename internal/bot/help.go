@@ -13,9 +13,8 @@ import (
 
 const nameHelp = "help"
 
-// Help explains a command, or lists the commands of a topic. With neither, it lists the most
-// important commands if it is for a group, and the commands of all topics if it is for a private
-// chat.
+// Help explains the command Topic, or lists the commands of the topic List. If both are empty, it
+// lists the most important commands in a group, and the commands of all topics in a private chat.
 type Help struct {
 	Topic   string    `json:"topic,omitempty"` // the name of the command to explain
 	List    helpTopic `json:"list,omitempty"`
@@ -26,7 +25,7 @@ var _ = notice.Register[Help](notice.Kind{Name: "help", Purpose: notice.Answer, 
 
 var _ = shows(view[Help]{text: words.help, buttons: helpButtons})
 
-// helpTopic is a group of commands that share a page in /help.
+// helpTopic is a set of commands that share a page in /help.
 type helpTopic string
 
 const (
@@ -57,7 +56,7 @@ func help(_ *Router, req request) ranking.Operation {
 }
 
 // page returns the arguments of a button that shows h in a group: "/match" for a command, "results"
-// for a topic, and "all" for the first page. parseHelp reads them back.
+// for a topic, and "all" for the first page. parseHelp is the inverse.
 func (h Help) page() string {
 	if h.Topic != "" {
 		return "/" + h.Topic
@@ -86,7 +85,7 @@ const (
 )
 
 // helpButtons returns the buttons below the help. In a group, the first page has a button for each
-// topic, and a topic's page has one for each command with a help text. The pages of topics and
+// topic, and a topic's page has a button for each command with a help text. The pages of topics and
 // commands also have a back button. In a private chat, the list of all topics has an invitation
 // button.
 func helpButtons(n Help, _ outbox.Item, w words) [][]button {
@@ -138,8 +137,8 @@ type Greeting struct {
 
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
 
-// Fleeting reports whether the greeting expires as fast as an answer. In a group it does not,
-// because there it is usually the outcome of adding the bot.
+// Fleeting reports whether the greeting expires as fast as an answer. A greeting in a group does
+// not, because it is usually the outcome of adding the bot.
 func (g Greeting) Fleeting() bool { return g.Private }
 
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})

@@ -9,8 +9,8 @@ import (
 )
 
 // TestHelpPages: in a group, the buttons below the help lead from the first page to each topic,
-// from there to each of its commands that has help, and back. Each command in /help is on the page
-// of one topic.
+// from a topic to each of its commands that has help, and back. Each command in /help is on the
+// page of one topic.
 func TestHelpPages(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")

@@ -77,8 +77,8 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(not
 }
 
 // namesIn returns the names to test a language with. English is tested with all of longestNames. A
-// name takes the same space in every language, so one name is enough for each other language. It is
-// one that no other name exceeds in UTF-16 units or in bytes of HTML.
+// name takes the same space in every language, so one name is enough for each other language. No
+// other name exceeds that name in UTF-16 units or in bytes of HTML.
 func namesIn(w words) []string {
 	if w.Tag() == "en" {
 		return longestNames

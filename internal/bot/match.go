@@ -16,12 +16,12 @@ import (
 // Limits for matches with many players. A match has up to twenty players. If a message repeated
 // each of their names, it would become too long.
 const (
-	// A side with up to maxSideNames players is listed in full. Of a larger one, the first
+	// A side with up to maxSideNames players is listed in full. Of a larger side, the first
 	// shortSideNames players are listed, and the others are counted.
 	maxSideNames   = 4
 	shortSideNames = 2
-	// maxNewNames is the maximum number of new players listed by name. If there are more, all of
-	// them are only counted.
+	// maxNewNames is the maximum number of new players listed by name. If there are more, none is
+	// listed and all are counted.
 	maxNewNames = 8
 	// maxNumbers limits how many match numbers are listed; the others are counted.
 	maxNumbers = 10
@@ -30,7 +30,7 @@ const (
 var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine,
 	buttons: cardButtons, ofLadder: true})
 
-// cardButtons returns the button below a match's card, if there is one.
+// cardButtons returns the undo or restore button below a match's card, if there is one.
 func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
 	switch {
 	case n.Number == 0:
@@ -121,10 +121,10 @@ func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) s
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
 
-// hasPoints reports whether a score says more than who won.
+// hasPoints reports whether a score says more than the outcome.
 func hasPoints(score [2]int) bool { return ladder.Score{A: score[0], B: score[1]}.HasPoints() }
 
-// showScore returns what stands between two sides. It is the score or, without one, a trophy on the
+// showScore returns what stands between two sides: the score or, without one, a trophy on the
 // winner's side, or an equals sign for a draw.
 func showScore(score [2]int) string {
 	if hasPoints(score) {

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// matches handles /matches. If its arguments read like a result, the sender probably meant /match,
-// so the answer suggests that.
+// matches handles /matches. If its arguments read like a result, the answer suggests /match, which
+// the sender probably meant.
 func matches(_ *Router, req request) ranking.Operation {
 	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 	return ranking.Ask{Question: stats.Typed{Form: stats.MatchesCommand{Match: match}}}
@@ -40,7 +40,7 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 }
 
 // turnMatches returns the buttons for newer and older matches. first and last identify the first
-// and the last match on the current page, by number or by id.
+// and the last match on the current page, by number for the group's matches, by id for a player's.
 func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, last int64) []button {
 	data := func(is bool, at stats.Paging) string {
 		if !is {

@@ -31,8 +31,8 @@ type several struct {
 
 // merge renders several items as one message, with a line for each, and returns how many items the
 // message covers. A new message ends before the first item that does not fit, must be sent alone or
-// cannot be rendered. An edit must cover all items that the message covered before, so it lists
-// those that it can and counts the others.
+// cannot be rendered. An edit must cover all items that the message covered before, so it lists as
+// many as possible and counts the others.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := len(m.Items)
 	var s several
@@ -45,7 +45,7 @@ func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	return outgoing{html: s.text(all, w)}, all
 }
 
-// add adds the line of an item, and reports whether it did. It does not if the item cannot be
+// add adds the line of an item, and reports whether it did. It adds no line if the item cannot be
 // rendered, has no line, or does not fit.
 func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	out, err := render(item, w)
@@ -87,7 +87,8 @@ func addresseeOf(item outbox.Item) string {
 	return item.Addressee
 }
 
-// addressed puts the addressee's name in front of a line, unless the line already begins with it.
+// addressed puts the addressee's name in front of a line, unless the name is empty or the line
+// already begins with it.
 func addressed(name, line string, w words) string {
 	if name = cleanName(w.called(name)); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line

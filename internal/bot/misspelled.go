@@ -35,12 +35,12 @@ func unknownCommand(req request, meantForThisBot bool, self string) ranking.Oper
 	}
 }
 
-// nameRename is a command that people try and moderation bots do not have, so the bot always
-// answers it.
+// nameRename is a command that people try. Moderation bots do not have it, so the bot answers it in
+// groups too.
 const nameRename = "rename"
 
-// offeredInstead lists other commands that people try. Moderation bots have them too, so in a group
-// the bot answers them only if they name it or reply to it.
+// offeredInstead lists other commands that people try. Moderation bots have these commands too, so
+// in a group the bot answers them only if they name the bot or reply to it.
 var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
 
 // repliesTo reports whether a message replies to a message of the bot with this username.

@@ -17,7 +17,7 @@ const (
 	// maxName is the maximum length of a shown name in characters, as readers count them.
 	maxName = 32
 	// maxNameUnits is the maximum length of a shown name in UTF-16 units, in which the bot measures
-	// messages. It is needed because a single character may carry any number of accents.
+	// messages. Without this limit, a single character with many accents could fill a message.
 	maxNameUnits = 64
 
 	isolate    = "\u2068" // starts text with its own writing direction …
@@ -46,8 +46,8 @@ func (w words) called(name string) string {
 }
 
 // cleanName removes from a name what would disturb the text around it, or could make two names look
-// the same: control characters, direction marks, extra white space. It also cuts long names. The
-// result is empty if nothing visible remains.
+// the same, such as control characters, direction marks and extra white space. It also cuts long
+// names. The result is empty if nothing visible remains.
 func cleanName(name string) string {
 	visible := false
 	cleaned := strings.Map(func(r rune) rune {
@@ -80,7 +80,8 @@ func isPartOfCharacter(r rune) bool {
 }
 
 // cut shortens a text to at most maxCharacters characters and maxUnits UTF-16 units, including the
-// ellipsis that replaces the rest. It splits a character only if the first one alone is too long.
+// ellipsis that replaces the rest. It splits a character only if the first character alone is too
+// long.
 func cut(text string, maxCharacters, maxUnits int) string {
 	if utf16Length(text) <= min(maxCharacters, maxUnits-1) {
 		return text // every character has at least one unit, so segmentation is not needed

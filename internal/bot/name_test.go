@@ -152,7 +152,7 @@ func TestDisplayName(t *testing.T) {
 }
 
 // TestNamelessPeople: a person without a name gets a placeholder in the language of the chat, in
-// messages, tables, charts and addressed lines. A mark tells several such people apart.
+// messages, tables, charts and addressed lines. A mark distinguishes several people without a name.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}
@@ -281,7 +281,7 @@ func TestNamesStayText(t *testing.T) {
 	})
 }
 
-// withName returns notices of several kinds with this name in all places that have one.
+// withName returns notices of several kinds, each with this name in every place for a name.
 func withName(raw string) []notice.Notice {
 	n := ranking.Name{Name: raw, Mark: raw}
 	if raw == "" {

@@ -23,7 +23,7 @@ func needsNewerRelease(m outbox.Message) bool {
 }
 
 // setAside returns the outcome of a message that waits for a newer release. If an earlier request
-// for it may have succeeded, the whole message waits, otherwise only its first item.
+// for the message may have succeeded, all its items wait. Otherwise only the first item waits.
 func setAside(m outbox.Message) (outbox.Receipt, error) {
 	var receipt outbox.Receipt
 	if !m.Row.Repeated {

@@ -14,9 +14,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// teamButtons returns the buttons for other teams, and the one to report the result. The players do
-// not fit into the data, so a press reads them again, in the same order, from the /teams that the
-// message replies to.
+// teamButtons returns the buttons for other teams, and the button to report the result. The players
+// do not fit into the data, so a press reads them again, in the same order, from the /teams command
+// that the message replies to.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {
@@ -66,8 +66,8 @@ func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow returns op, and makes the press's origin carry the /teams that the message with the
-// button replies to. It returns nil if that message is gone or is no longer a /teams.
+// teamsBelow returns op, and puts into the press's origin the /teams command that the message with
+// the button replies to. It returns nil if that command is gone or was edited into another one.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {

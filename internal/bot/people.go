@@ -70,7 +70,8 @@ func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	return newRequest(to, p.origin, c), known, ok
 }
 
-// idBase is the numeral base of player ids in button data. It is large, so that several ids fit.
+// idBase is the base in which button data has player ids. A large base makes ids short, so that
+// several fit.
 const idBase = 36
 
 // showIDs formats player ids for button data, as in 1a,1b.

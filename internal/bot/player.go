@@ -33,8 +33,8 @@ func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
 	return player, ok && player > 0
 }
 
-// playerButtons returns the buttons below a player's page. There are none for a player who has
-// never played in the ladder, or whose id is missing.
+// playerButtons returns the buttons below a player's page. A page has no buttons for a player who
+// has never played in the ladder, or whose id is missing.
 func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil

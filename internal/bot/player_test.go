@@ -130,7 +130,7 @@ func TestPagesOfAPlayer(t *testing.T) {
 	}
 }
 
-// pageOf returns a message that replaces the content of another one with a notice.
+// pageOf returns a page that replaces the content of the message shown with a notice.
 func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)

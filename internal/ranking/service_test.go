@@ -110,8 +110,8 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
 }
 
-// answer returns the newest notice that was committed with the command's key and meets the SQL
-// condition which.
+// answer returns the newest notice that was committed with the command's key. The parameter which
+// is an SQL condition that the notice must meet.
 func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	t.Helper()
 	var kind string
@@ -131,7 +131,7 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	return n.Elem().Interface()
 }
 
-// notices returns the stored notices that meet the SQL condition which, oldest first.
+// notices returns the stored notices that meet an SQL condition, oldest first.
 func notices[T ranking.Notice](t *testing.T, g *game, which string, args ...any) []T {
 	t.Helper()
 	var all []T

@@ -106,7 +106,7 @@ type Locked interface {
 	Release(ctx context.Context)
 }
 
-// Merging is a transaction that merges a player into another one.
+// Merging is a transaction that merges an unclaimed player into an account.
 type Merging interface {
 	// Merge makes the changes in the shared ladders, passes everything else of the unclaimed player
 	// to the account, and commits.
@@ -157,11 +157,12 @@ type Needs struct {
 	Result    *ladder.LeaderQuery
 	Everybody bool // requests Everybody
 	// Near means that Everybody is also needed if one of the people is mentioned but unknown. The
-	// store ignores it.
+	// store ignores Near.
 	Near  bool
 	Match *MatchRef // requests Matches
-	// ReportedSince limits the matches that the sender reported without playing in them: only later
-	// ones may be the sender's last match, or Counted. With Season, it requests Since.
+	// ReportedSince limits the matches that the sender reported without playing in them. Only if
+	// reported at this time or later, they may be the sender's last match, or Counted. With Season,
+	// ReportedSince requests Since.
 	ReportedSince time.Time
 	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted
@@ -336,7 +337,7 @@ type StoredMatch struct {
 
 func (m *StoredMatch) players() []ladder.PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
 
-// SharedLadder is a season of a ladder that ranks both of two players to be merged.
+// SharedLadder is a season in which both of two players to be merged have a standing.
 type SharedLadder struct {
 	Chat ChatID
 	// Over means that the season is over. The merge then updates the message about the season's end
@@ -346,7 +347,7 @@ type SharedLadder struct {
 	History ladder.History // from the first match of either player on, with the standings of both
 }
 
-// LadderMerge holds the changes of a merge in a season that ranks both players.
+// LadderMerge holds the changes that a merge makes in a season shared by both players.
 type LadderMerge struct {
 	SharedLadder
 	Drop    ladder.Standing // of the removed player
@@ -408,7 +409,7 @@ type PlayerChange struct {
 	Sighting *Sighting
 }
 
-// Seen is what a command shows about its chat and the people there, as far as it is not stored yet.
+// Seen is what a command newly shows about its chat and the people there.
 type Seen struct {
 	Chat     *Chat // nil if nothing is new
 	NewChat  bool  // the Chat is not stored yet
@@ -472,8 +473,8 @@ type Decision struct {
 	Page          Notice
 	PageMessageID int64 // 0 means the origin's Pressed
 	// CallbackAnswer answers the press of a button. If it is nil, the Notice answers the press, and
-	// is sent to the chat only if there is an Effect. But with a Page or without a Notice, the
-	// press gets an answer without words.
+	// is sent to the chat only if there is an Effect. With a Page, or without a Notice, the press
+	// gets an answer without words instead.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
@@ -582,8 +583,8 @@ type Left struct {
 	At     time.Time
 }
 
-// CameBack brings players who may have left back to all ladders of a group. Players who left after
-// At stay away.
+// CameBack brings players back to all ladders of a group, in case they have left. Players who left
+// after At stay away.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID

@@ -49,7 +49,6 @@ func countable(all []StoredMatch) []StoredMatch {
 	return counts[max(0, len(counts)-maxWhich):]
 }
 
-// askWhich asks which of several matches the sender means.
 func (u undoOperation) askWhich(snap *Snapshot) Decision {
 	by, _ := u.by(snap)
 	var request WhichRequest
@@ -75,7 +74,7 @@ type WhichPrompt struct {
 
 var _ = notice.Register[WhichPrompt](notice.Kind{Name: "which_prompt", Purpose: notice.Outcome, Alone: true})
 
-// WhichItem is a match in the order of its card.
+// WhichItem is a match, with its sides in the order of its card.
 type WhichItem struct {
 	Number int `json:"number"`
 	NamedResult

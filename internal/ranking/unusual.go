@@ -36,7 +36,7 @@ type RecentMatch struct {
 }
 
 // isSettled reports whether the bot has asked about a doubt already, or the settings disable such
-// questions. Then the bot must not ask.
+// questions. In both cases, the bot must not ask.
 func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
@@ -272,7 +272,7 @@ var notDigits = regexp.MustCompile(`\P{Nd}+`)
 // isSlip reports whether a username may be a mistyped name. One letter may be wrong, or two if the
 // username and the name have at least seven letters each. A name of fewer than three letters is
 // never mistyped. In a name of three letters, a replaced letter makes another name: @tim is not
-// @tom. In any name, so does a different digit: player1 is not player2.
+// @tom. In a name of any length, a different digit makes another name: player1 is not player2.
 func isSlip(username, name string) bool {
 	username, name = strings.ToLower(username), strings.ToLower(name)
 	typed, known := []rune(username), []rune(name)

@@ -13,7 +13,8 @@ import (
 
 // AuditStore provides consistent snapshots of all stored data.
 type AuditStore interface {
-	// Audit calls fn with a reader of one snapshot, and returns its error. It changes nothing.
+	// Audit calls fn with a reader of one snapshot, and returns the error of fn. It changes
+	// nothing.
 	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
 }
 

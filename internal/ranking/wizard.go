@@ -320,7 +320,7 @@ func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count in
 	return n
 }
 
-// UnclearOpponent is the name of an opponent that may mean several people, or that no member has.
+// UnclearOpponent is an opponent's name that may mean several people, or that no member has.
 type UnclearOpponent struct {
 	Doubt  command.Doubt    // command.DoubtName or DoubtUnknownName
 	Word   string           // the name
