@@ -110,8 +110,8 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
 }
 
-// answer returns the newest notice that was committed with the command's key. The parameter which
-// is an SQL condition that the notice must meet.
+// answer returns the newest notice that was committed with the command's key and meets an SQL
+// condition.
 func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	t.Helper()
 	var kind string

@@ -23,8 +23,8 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest stored chart. The parameter which is an SQL condition that the
-// chart must meet. The players of the chart have ids and no names.
+// storedChart returns the newest stored chart that meets an SQL condition. The players of the chart
+// have ids and no names.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)

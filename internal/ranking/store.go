@@ -160,8 +160,8 @@ type Needs struct {
 	// store ignores Near.
 	Near  bool
 	Match *MatchRef // requests Matches
-	// ReportedSince limits the matches that the sender reported without playing in them. Only if
-	// reported at this time or later, they may be the sender's last match, or Counted. With Season,
+	// ReportedSince limits the matches that the sender reported without playing in them. They may
+	// be the sender's last match, or Counted, only if reported at this time or later. With Season,
 	// ReportedSince requests Since.
 	ReportedSince time.Time
 	Season        bool     // requests FirstMatch
