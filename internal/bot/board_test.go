@@ -19,8 +19,8 @@ func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	return receipt
 }
 
-// TestBoardOfAParkedChat: the board of a parked chat makes a single request to find out whether the
-// bot may write again, and does not look at the pinned message first.
+// TestBoardOfAParkedChat: an update of a board in a parked chat makes a single request to find out
+// whether the bot may write again. It does not check the pinned message first.
 func TestBoardOfAParkedChat(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)

@@ -28,7 +28,7 @@ func chartData(n stats.Chart) string {
 	return callbackData(chartCode, strings.Join([]string{string(n.Period), axis, showIDs(n.IDs())}, ":"))
 }
 
-// parseChart reads the arguments written by chartData. ok is false for any others.
+// parseChart reads the arguments written by chartData. ok is false for any other arguments.
 func parseChart(args string) (q stats.SameChartQuestion, ok bool) {
 	period, rest, _ := strings.Cut(args, ":")
 	axis, ids, _ := strings.Cut(rest, ":")

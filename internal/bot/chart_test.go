@@ -30,8 +30,8 @@ func dot(chart.Chart) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// newCharts is like newPost, with charts of the given ratings that are drawn quickly. drawn counts
-// the drawings.
+// newCharts is like newPost, with quickly drawn charts of the given ratings. drawn counts the
+// drawings.
 func newCharts(t *testing.T, elos ...int) (p *post, drawn *atomic.Int32) {
 	t.Helper()
 	p, drawn = newPost(t), new(atomic.Int32)

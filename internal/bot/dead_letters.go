@@ -66,9 +66,9 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 }
 
 // recipient returns the origin of a person's command or button press, and the notice for it. ok is
-// false if the update has neither, if the command is not for this bot or was edited too late, if
-// the chat is neither private nor a group, or if too little is readable. recipient recovers from
-// panics, because the fault that made the update a dead letter may occur here too.
+// false if the update has no command or press, if the command is not for this bot or was edited too
+// late, if the chat is neither private nor a group, or if too little is readable. recipient
+// recovers from panics, because the fault that made the update a dead letter may occur here too.
 func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, ok bool) {

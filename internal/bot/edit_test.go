@@ -289,8 +289,8 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	}
 }
 
-// TestTheButtonSaysWhatThePressAsksFor: a press of the button on a sent card undoes the card's
-// match.
+// TestTheButtonSaysWhatThePressAsksFor: a press of the button below a sent card asks to undo the
+// card's match.
 func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

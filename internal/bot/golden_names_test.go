@@ -148,8 +148,8 @@ func numbered(script int) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// difference returns the lines of a text that differ from another one, or the whole text if the
-// numbers of lines differ.
+// difference returns the lines of a text that differ from the lines of another text, or the whole
+// text if the numbers of lines differ.
 func difference(text, other string) string {
 	lines, others := slices.Collect(strings.Lines(text)), slices.Collect(strings.Lines(other))
 	if len(lines) != len(others) {

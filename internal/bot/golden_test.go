@@ -69,7 +69,6 @@ func fakeLink(b ranking.WebBoard) string {
 	return fmt.Sprintf("https://elo.example.org/g/%d/%s/", b.Group, b.Salt)
 }
 
-// renderGolden renders a notice for the golden files.
 func renderGolden(t *testing.T, n notice.Notice, language catalog.Language) (outbox.Item, outgoing) {
 	t.Helper()
 	item := itemOf(t, n)

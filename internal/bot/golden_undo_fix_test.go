@@ -63,7 +63,7 @@ func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	}
 }
 
-// members returns a side of several players with the same rating change.
+// members returns a side of players who all have the same rating change.
 func members(score, change int, names ...string) ranking.Side {
 	s := ranking.Side{Score: score}
 	for i, n := range names {
@@ -159,7 +159,8 @@ func goldenAmendedCards() map[string]notice.Notice {
 	}
 }
 
-// moved returns the rating changes of Alice and Bob when a win of Alice is undone.
+// moved returns the rating changes of Alice and Bob when a win of Alice is undone. others is how
+// many other ratings change.
 func moved(others int) ranking.Moved {
 	return ranking.Moved{Others: others, Ratings: []ranking.RatingChange{
 		{Name: called("Alice"), Before: 1500, After: 1484}, {Name: called("Bob"), Before: 1490, After: 1506},

@@ -67,7 +67,7 @@ func (h Help) page() string {
 // allTopics stands for the first page in button data.
 const allTopics helpTopic = "all"
 
-// parseHelp reads back the arguments written by page. ok is false for any others.
+// parseHelp reads back the arguments written by page. ok is false for any other arguments.
 func parseHelp(args string) (h Help, ok bool) {
 	if name, isCommand := strings.CutPrefix(args, "/"); isCommand {
 		c, found := findCommand(name)

@@ -70,7 +70,7 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
 // parseMatches returns a parser for the arguments that matchesData writes with this code. ok is
-// false for any others, and for numbers and ids out of range.
+// false for any other arguments, and for numbers and ids out of range.
 func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
 	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
 	return func(args string) (q stats.MatchesQuestion, ok bool) {
@@ -172,7 +172,7 @@ func (w words) shortSide(side []ranking.Name) string {
 	return w.side(namesAs(side, shortName), maxRowSide, 1)
 }
 
-// shortNames joins the names of a team.
+// shortNames joins the shortened names of a team.
 func shortNames(names []ranking.Name) string {
 	return strings.Join(namesAs(names, shortName), " &amp; ")
 }

@@ -31,13 +31,13 @@ func displayName(u user) string {
 	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), ranking.Nameless)
 }
 
-// nameNameless replaces ranking.Nameless in all names of the value behind pointer by a name in the
-// language of w.
+// nameNameless replaces each name ranking.Nameless in the value behind pointer by a placeholder in
+// the language of w.
 func (w words) nameNameless(pointer any) {
 	ranking.EachName(pointer, func(name *ranking.Name) { name.Name = w.called(name.Name) })
 }
 
-// called returns the displayed form of a stored name.
+// called returns a stored name or, for ranking.Nameless, a placeholder in the language of w.
 func (w words) called(name string) string {
 	if name == ranking.Nameless {
 		return w.Text("names.nameless", nil)

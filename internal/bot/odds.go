@@ -45,7 +45,7 @@ func teamsData(code string, number int, picked []ladder.PlayerID) string {
 	return callbackData(code, strconv.Itoa(number)+":"+showIDs(picked))
 }
 
-// parseTeams reads the arguments written by teamsData. ok is false for any others.
+// parseTeams reads the arguments written by teamsData. ok is false for any other arguments.
 func parseTeams(args string) (t someTeams, ok bool) {
 	_, ids, _ := strings.Cut(args, ":")
 	_, _ = fmt.Sscanf(args, "%d", &t.number)

@@ -27,7 +27,7 @@ func playerData(code string, player ladder.PlayerID) string {
 	return callbackData(code, strconv.FormatInt(int64(player), 10))
 }
 
-// parsePlayer reads the arguments written by playerData. ok is false for any others.
+// parsePlayer reads the arguments written by playerData. ok is false for any other arguments.
 func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
 	player, ok = parseID[ladder.PlayerID](args)
 	return player, ok && player > 0

@@ -462,8 +462,8 @@ func TestSettingAfterTheEnd(t *testing.T) {
 }
 
 // TestSeasonsEndInTheirZone: an automatic season ends with the month or quarter in the group's time
-// zone, or with the next one if no more than two days are left. Clock changes, a leap day and a
-// skipped day do not matter.
+// zone, or with the next month or quarter if no more than two days are left. Clock changes, a leap
+// day and a skipped day do not matter.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

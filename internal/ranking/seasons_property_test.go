@@ -308,7 +308,7 @@ func (c *modelGroup) fireTimers(*rapid.T) {
 	}
 }
 
-// compareSeasons compares the stored seasons with the model, and reads the ids of new ones.
+// compareSeasons compares the stored seasons with the model, and reads the ids of new seasons.
 func (c *modelGroup) compareSeasons() {
 	type season struct {
 		ID, Ladder   int64
@@ -341,8 +341,8 @@ func (c *modelGroup) compareSeasons() {
 	}
 }
 
-// compareTables compares the tables of all seasons, and the achievements over all of them, with the
-// reference calculation.
+// compareTables compares the tables of all seasons, and the players' achievements over all seasons,
+// with the reference calculation.
 func (c *modelGroup) compareTables() {
 	store, who := pgstats.NewStore(c.pool, c.pool), make(map[ladder.PlayerID]string)
 	for _, p := range rows[struct {

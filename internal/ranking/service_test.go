@@ -34,7 +34,7 @@ func singles(a, b command.Person, scoreA, scoreB int) command.Match {
 	return command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: []ladder.Score{{A: scoreA, B: scoreB}}}
 }
 
-// origin returns the origin of a new command.
+// origin returns the origin of a command with a new key.
 func (g *game) origin(sender *command.Person) ranking.Origin {
 	g.keys++
 	return from(sender, fmt.Sprintf("m:%d", g.keys))

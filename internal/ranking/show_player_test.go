@@ -12,7 +12,7 @@ import (
 )
 
 // TestShowTop: the answer has the requested number of rows, or all if there are fewer. If the
-// sender's own row is not among them, it follows below.
+// sender's own row is not among these rows, it follows below.
 func TestShowTop(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -173,7 +173,7 @@ type Needs struct {
 	Timer         bool     // requests Due
 }
 
-// MatchRef identifies a match of a group. The first of these fields that is set identifies it:
+// MatchRef identifies a match of a group, by the first of these fields that is set:
 //   - the ID
 //   - the Number
 //   - the Message that shows the match, or the Key of the message that reported it
@@ -289,7 +289,7 @@ type Beside struct {
 	Answer       Notice // from the Answerer
 }
 
-// everybody returns the members of the group's ladders.
+// everybody returns the people of Everybody.
 func (s *Snapshot) everybody() []command.Person {
 	people := make([]command.Person, len(s.Everybody))
 	for i, k := range s.Everybody {
@@ -298,7 +298,7 @@ func (s *Snapshot) everybody() []command.Person {
 	return people
 }
 
-// everybodyWith returns the member with the given player, zero if there is none.
+// everybodyWith returns the entry of Everybody with the given player, zero if there is none.
 func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
 	if i := slices.IndexFunc(s.Everybody, func(k Known) bool { return k.Player.ID == player }); i >= 0 {
 		return s.Everybody[i]
@@ -379,7 +379,7 @@ type Known struct {
 	Left     bool             // the player has left the group
 }
 
-// person returns the player as a person known to the store.
+// person returns the Player, which must not be nil, as a command.Person.
 func (k Known) person() command.Person {
 	return command.Person{
 		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name,
@@ -391,7 +391,7 @@ func (k Known) person() command.Person {
 // any.
 type Sighting struct {
 	Username string
-	At       time.Time // when a message first showed the account with it
+	At       time.Time // when a message first showed the account with the Username
 	Came     bool      // the person has sent a command or pressed a button in the group
 }
 
@@ -515,7 +515,7 @@ type Greeted struct {
 	Language string
 }
 
-// Card is the message that shows a match.
+// Card is the new content of the message that shows a match.
 type Card struct {
 	Match  ladder.MatchID
 	Notice MatchRecorded
@@ -575,7 +575,7 @@ type NewStanding struct {
 	CameBack
 }
 
-// Left records that a player left a group, and thereby all its ladders. It has no effect if the
+// Left records that a player left a group, and thereby all its ladders. Left has no effect if the
 // player had left before, or has played in one of the ladders since At.
 type Left struct {
 	Group  GroupID

@@ -14,7 +14,7 @@ const (
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
 )
 
-// SQL conditions that select ladders. $1 is the id of the ladder, or Telegram's id of its chat.
+// SQL conditions that select ladders, by the ladder's id or by Telegram's id of the chat, in $1.
 const (
 	ladderWithID = "l.id = $1"
 	laddersOf    = "ch.telegram_chat_id = $1"

@@ -101,7 +101,7 @@ func LaterDay(at time.Time, days int) time.Time {
 // two midnights or none.
 func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
-	since, until := midnight.ZoneBounds() // when the offset from UTC applies
+	since, until := midnight.ZoneBounds() // the period in which midnight's offset from UTC applies
 	switch clock := asUTC(midnight).Compare(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)); {
 	// The clocks skip midnight, and time.Date has returned an instant before the change.
 	case clock < 0:

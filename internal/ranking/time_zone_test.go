@@ -188,7 +188,7 @@ func TestDaysBeginOnce(t *testing.T) {
 	} {
 		zone := ranking.Display{TimeZone: name}.Zone()
 		last := ""
-		const step = 15 * time.Minute // in these years, all days begin at a multiple of it
+		const step = 15 * time.Minute // in these years, all days begin at a multiple of step
 		for at := time.Date(2010, time.December, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2013; at = at.Add(step) {
 			day := at.In(zone).Format(time.DateOnly)
 			if day > last && last != "" {

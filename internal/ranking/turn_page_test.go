@@ -43,7 +43,7 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 }
 
 // TestTurnRanking: the row below the page belongs to the person who asked for the ranking, even if
-// another person turns the page. If the page no longer exists, the last one is shown.
+// another person turns the page. If the page does not exist, the last page is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -29,7 +29,8 @@ func newChessAnd(t *testing.T, name string) *game {
 	return g
 }
 
-// mustChangeLadder has an admin change a ladder in a topic.
+// mustChangeLadder has an admin change a ladder in a topic, 0 for none, and checks that the bot
+// obeys.
 func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int64) {
 	t.Helper()
 	o := g.origin(&alice)

@@ -25,7 +25,7 @@ func matchNumber(n int) ranking.Amendment {
 // asAdmin returns a context in which the sender of a command is an admin.
 func asAdmin(tb testing.TB) context.Context { return dbtest.AsAdmin(tb.Context()) }
 
-// asAdmin has an admin send a command, and returns the answer.
+// asAdmin has a person send a command as an admin, and returns the answer.
 func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operation) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -135,7 +135,7 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 }
 
 // TestUndoRewritesOnlyDifferences: an undo changes only standings that differ. If the players have
-// not played since, it supersedes only the history entries of the match itself.
+// not played since, the undo supersedes only the history entries of the match itself.
 func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -24,7 +24,7 @@ const (
 type RecentMatch struct {
 	Number     int
 	Key        string // its idempotency key
-	Changes    int    // how often it was amended, or undone by a merge
+	Changes    int    // how often the match was amended, or undone by a merge
 	Result     ladder.Result
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin

@@ -212,7 +212,8 @@ type seasonAudit struct {
 	names map[ladder.PlayerID]string // the names of the players with a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
-	// replayFailed means that a match could not be replayed. After that, the replay proves nothing.
+	// replayFailed means that a match could not be replayed. Later matches and all standings are
+	// then not compared with the replay.
 	replayFailed bool
 }
 

@@ -19,7 +19,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// describe formats a finding in the club.
+// describe formats a finding, which must be in the club.
 func describe(t *testing.T, f ranking.Finding) string {
 	t.Helper()
 	if f.Chat != club.ID || f.Title != club.Title || f.Player != "" && f.Season != 1 {

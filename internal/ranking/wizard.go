@@ -20,7 +20,7 @@ type PlayedBefore struct {
 	Score     ladder.Score
 }
 
-// OtherScore is the option to show more scores. It is not a valid score.
+// OtherScore is the option to show more scores. As a score, it is not valid.
 var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (

@@ -168,7 +168,8 @@ func TestWizardNames(t *testing.T) {
 	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
-// TestWizardTyped: a typed answer counts like the press of a button.
+// TestWizardTyped: typed answers lead a wizard to a recorded match, like presses of its buttons.
+// Only the person who started the wizard can reply to it.
 func TestWizardTyped(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
