@@ -134,9 +134,9 @@ func isObsolete(err error) bool {
 // objectParam is the query parameter of a mark's link that has the object as its value.
 const objectParam = "object"
 
-// mark returns the mark of an object in a message: a link on an invisible character, which cannot
-// be tapped. A bot can attach no other data that Telegram keeps through every edit and returns with
-// the pinned message.
+// mark returns the mark of an object in a message: a link on an invisible character that people
+// cannot tap. A bot can attach no other data that Telegram keeps through every edit and returns
+// with the pinned message.
 func (s *Sender) mark(object string) string {
 	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username,
 		RawQuery: url.Values{objectParam: {object}}.Encode()}

@@ -54,7 +54,8 @@ func commands() []Command {
 }
 
 // makeTables builds the tables of commands and buttons on first use. They cannot be initialized as
-// package variables: their handlers refer to the tables, which would be an initialization cycle.
+// package variables: their handlers refer to the tables, and Go forbids such an initialization
+// cycle.
 func makeTables() {
 	tablesMade.Do(func() { allCommands, allCallbacks = tableOfCommands(), tableOfCallbacks() })
 }

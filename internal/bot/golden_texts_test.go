@@ -22,7 +22,7 @@ var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
 // TestEveryTextIsGolden: the golden notices and merged messages show each English text of the
-// catalog, apart from shownElsewhere. One form of a plural is enough. A text that they lack is
+// catalog, apart from shownElsewhere. One form of a plural is enough. A text that is not shown is
 // either unused or was never reviewed in the other languages.
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()

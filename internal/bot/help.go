@@ -122,7 +122,7 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
 // start handles /start, and any text in a private chat that is not a command for this bot. Telegram
-// sends /start when a person starts the bot, or adds it to a group by its link.
+// sends /start when a person starts the bot, or adds the bot to a group by a link.
 func start(_ *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
 		return ranking.Greet{Greeting: Greeting{}}

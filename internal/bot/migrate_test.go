@@ -9,8 +9,8 @@ import (
 )
 
 // TestMigration: when a group becomes a supergroup, the router reports the move for each of the two
-// service messages, in whatever order they and the update about the bot's membership arrive. It
-// handles commands before and after as usual.
+// service messages, in whatever order the messages and the update about the bot's membership
+// arrive. It handles commands before and after as usual.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	const moved, added = "move", "added greeting {}"

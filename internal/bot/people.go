@@ -33,7 +33,7 @@ func (w words) whoMeant(n stats.WhoMeant) string {
 }
 
 // whoMeantButtons returns a button for each candidate. The question does not fit into the data, so
-// a press reads it again from the command that the message replies to.
+// a press reads the question again from the command that the message replies to.
 func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button) {
 	for _, name := range n.People {
 		data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player)))

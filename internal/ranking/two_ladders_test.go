@@ -81,8 +81,8 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 }
 
 // TestAbsentInAllLadders: a person who leaves the group is absent from all ladders of the group,
-// even from one that the person enters later through an older match. A later match in any ladder,
-// or /join, brings the player back to all of them.
+// even from a ladder that the person enters later through an older match. A later match in any
+// ladder, or /join, brings the player back to all of them.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
