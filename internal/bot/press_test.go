@@ -169,8 +169,8 @@ func TestPressesThatAreIgnored(t *testing.T) {
 	}
 }
 
-// TestPressIsNotBeforeItsMessage: a press is never dated before its message. It has no date of its
-// own, so intake may give it the date of an older update.
+// TestPressIsNotBeforeItsMessage: a press is never dated before its message. A press has no date of
+// its own, so intake may give it the date of an older update.
 func TestPressIsNotBeforeItsMessage(t *testing.T) {
 	t.Parallel()
 	rankings := &fakeRankings{}

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// promptData returns the data of a button that answers a prompt. ref must have a tag: without one,
+// promptData returns the data of a button that answers a prompt. ref must have a tag; otherwise
 // promptOf may take part of the option for the tag.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
@@ -59,8 +59,9 @@ func optionOf(text string) ranking.PromptOption {
 	return ranking.Cancel{}
 }
 
-// promptOf returns the prompt that a button answers, and the answer. ok is false for data without a
-// tag, and for data that promptData does not produce. The prompt and the option need not exist.
+// promptOf returns the prompt that a button answers, and the answer. It ignores a ladder in the
+// data. ok is false for data without a tag, and for data that promptData does not produce. The
+// prompt and the option need not exist.
 func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
 	data, _, _ = strings.Cut(data, ladderMark)
 	args, ok := argsOf(promptCode, data)
@@ -81,8 +82,8 @@ func AnswersPrompt(data string) bool {
 	return ok
 }
 
-// promptRef returns the reference to a prompt. If the id is 0, the prompt has the id of its
-// message's first item.
+// promptRef returns the reference to a prompt. If id is 0, the prompt has the id of item, the first
+// item of its message.
 func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
 	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }
@@ -94,10 +95,10 @@ const (
 	maxPairLabel = 13 // one of two in a row
 )
 
-// reportPromptButtons returns the buttons below the question of what a report means. Each person or
-// ladder has a row, and usually so has each result that fits on a button. If the results are too
-// long, the text lists them, and one row has a numbered button for each. In some questions, one
-// option shares a row with the cancel button.
+// reportPromptButtons returns the buttons below the question of what a report means. There is a
+// button for each option, one to complete the earlier match if n.Completes is set, and the cancel
+// button. If the options differ by their results, and these do not fit on buttons, the buttons show
+// numbers, and the text lists the results.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button
@@ -182,8 +183,8 @@ func differByPerson(n ranking.ReportPrompt) bool {
 	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
 }
 
-// resultLabels returns the results of each option as a button label. It returns nil if one of them
-// does not fit.
+// resultLabels returns a button label for each option: its results. It returns nil if a label does
+// not fit on a button.
 func (w words) resultLabels(n ranking.ReportPrompt) (labels []string) {
 	for _, o := range n.Options {
 		label := plain(w.namedResults(o.Results, "; ", maxListed))
@@ -218,7 +219,7 @@ func (w words) question(n ranking.ReportPrompt) string {
 	}
 }
 
-// repeated says that a result was reported before. If e has the result, it says which one.
+// repeated says that a result was reported before, and names the result if e has it.
 func (w words) repeated(id string, e ranking.EarlierReport) string {
 	with := args{"Number": e.Number}
 	question := w.textBy(id+"_by", e.By, with)
@@ -265,7 +266,8 @@ func (w words) reportChosen(n ranking.ReportChosen) string {
 
 var _ = shows(view[ranking.ReportDropped]{text: words.reportDropped, line: words.reportDropped})
 
-// reportDropped says that a report was not recorded, or which of its results were not.
+// reportDropped says that a report was not recorded, and lists its results if n has them. If n.Kept
+// is set, reportDropped says that the recorded match stays as it is.
 func (w words) reportDropped(n ranking.ReportDropped) string {
 	text := w.Text("question.unanswered", nil)
 	switch {

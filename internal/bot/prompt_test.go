@@ -30,8 +30,8 @@ func TestPressPrompt(t *testing.T) {
 	}
 }
 
-// TestForgedPrompts: data that the bot does not produce is rejected, and so is any data below other
-// messages.
+// TestForgedPrompts: data that the bot does not produce is rejected. Valid data is rejected unless
+// the message still exists, is in a group, and has a button with the data.
 func TestForgedPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -39,8 +39,8 @@ func pageData(q stats.RankingQuestion) string {
 	return callbackData(pageCode, args)
 }
 
-// parsePage reads the arguments written by pageData. ok is false for any others, and for page
-// numbers that are too large.
+// parsePage parses the arguments that pageData writes. ok is false for other text, and for numbers
+// out of range.
 func parsePage(args string) (q stats.RankingQuestion, ok bool) {
 	q.All = strings.HasSuffix(args, allSuffix)
 	_, _ = fmt.Sscanf(args, "%d:%d", &q.Page, &q.Asker)
@@ -187,7 +187,7 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
-// placesBegin says how many matches earn a place. unplaced means that no player has one yet.
+// placesBegin says how many matches earn a place. unplaced means that no player has a place yet.
 func (w words) placesBegin(matches int, unplaced bool) string {
 	if unplaced {
 		return w.Plural("ranking.no_places", matches, nil)

@@ -9,8 +9,8 @@ import (
 
 var _ = shows(view[ranking.Refusal]{text: words.refusal, line: words.refusal, personal: true})
 
-// refusal says why a command was refused, and what an anonymous admin can send instead of pressing
-// the button.
+// refusal says why a command was refused. If n.Instead is set, refusal also says that an anonymous
+// admin can send that command instead of pressing the button.
 func (w words) refusal(n ranking.Refusal) string {
 	text := w.reason(n)
 	if n.Instead == "" {
@@ -25,7 +25,7 @@ func (w words) refusal(n ranking.Refusal) string {
 }
 
 // reason says why a command was refused. It gives durations in hours if they are whole hours,
-// otherwise in minutes. A newer release may have refused for a reason unknown to this one.
+// otherwise in minutes. If only a newer release knows the reason, the text is general.
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
 	with := args{

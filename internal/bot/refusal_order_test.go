@@ -35,9 +35,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusalOrder: if there are several reasons to refuse a command, the bot gives them in a fixed
-// order. Each script in testdata/refusal_order.txt removes one reason after another; the head of
-// the file describes the scripts. -update writes the file.
+// TestRefusalOrder: of several reasons to refuse a command, the bot gives the one that comes first
+// in a fixed order. Each script in testdata/refusal_order.txt removes one reason after another; the
+// head of the file describes the scripts. -update writes the file.
 func TestRefusalOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("testdata", "refusal_order.txt")
@@ -88,8 +88,8 @@ const (
 // unknownData is the data of a button that the bot does not have.
 const unknownData = "1zz:"
 
-// scriptCast lists the members of the group. The first one is its admin. Dave and Erin have not yet
-// written in it.
+// scriptCast lists the members of the group. The first is its admin. Dave and Erin have not yet
+// written in the group.
 var scriptCast = []string{"Alice", "Bob", "Carol", "Dave", "Erin"}
 
 // newScripted returns the group of the script with this number.
@@ -142,7 +142,7 @@ func (g *scripted) play(script string) string {
 	return b.String()
 }
 
-// take carries out a step. It returns the bot's answers, and whether they refuse.
+// take carries out a step. It returns the bot's answers, and whether any of them is a refusal.
 func (g *scripted) take(step string) (said []string, isRefused bool) {
 	g.t.Helper()
 	who, rest, _ := strings.Cut(step, " ")
@@ -175,7 +175,7 @@ func (g *scripted) take(step string) (said []string, isRefused bool) {
 }
 
 // flood sends as many questions, results or presses as a person may send per minute. None of them
-// has an effect.
+// has an effect, and flood discards the answers.
 func (g *scripted) flood(who, what string) {
 	g.t.Helper()
 	message := func(text string) func(string) fields {
@@ -205,13 +205,13 @@ func (g *scripted) flood(who, what string) {
 // and text.
 var scriptMessage = regexp.MustCompile(`^(\w+)(?: in (\w+))?( privately)?( edits)?( replies)?(?: to ([^:]+))?: (.*)$`)
 
-// scriptMentions matches the mentions in a message.
+// scriptMentions matches the mentions in a message, such as @bob and %Bob.
 var scriptMentions = regexp.MustCompile(`[%@]\w+`)
 
 // scriptLines matches the notation for repeated lines of a message, as in {@bob 3:1 × 21}.
 var scriptLines = regexp.MustCompile(`\{(.*) × (\d+)\}`)
 
-// message returns the update of a message.
+// message returns the update of a step that matches scriptMessage.
 func (g *scripted) message(step string) fields {
 	g.t.Helper()
 	part := scriptMessage.FindStringSubmatch(step)
@@ -294,9 +294,9 @@ func (g *scripted) mentions(text string) (plain string, entities []fields) {
 	return plain + text[end:], entities
 }
 
-// press returns the update of a press of the button with a label. After the label, " as " may
-// precede another answer to the same question. Instead of a label, there may be the data of a
-// button that the bot has not made.
+// press returns the update of a press of the button with this label. " as " and another answer to
+// the same question may follow the label. Instead of a label, there may be the data of a button
+// that the bot has not made.
 func (g *scripted) press(who, label string) fields {
 	g.t.Helper()
 	g.now = g.now.Add(scriptPace)
@@ -359,7 +359,7 @@ func (g *scripted) botMessage(text string, buttons [][]fields) fields {
 	return m
 }
 
-// deliver handles the last update.
+// deliver passes the last update to the router.
 func (g *scripted) deliver(isRetried bool) {
 	g.t.Helper()
 	raw, err := json.Marshal(g.update)
@@ -370,11 +370,12 @@ func (g *scripted) deliver(isRetried bool) {
 	}
 }
 
-// hear returns the bot's answers since the last call, "nothing" if there are none, and whether they
-// refuse. It omits edits of cards, and all but the first line of an answer that does not refuse.
+// hear returns the bot's answers since the last call, "nothing" if there are none, and whether any
+// of them is a refusal. It omits edits of cards. Of an answer that is not a refusal, it returns
+// only the first line.
 func (g *scripted) hear() (said []string, isRefused bool) {
 	g.t.Helper()
-	// A waiting notice would be changed instead of being followed by another one.
+	// A later notice would replace a waiting notice instead of following it.
 	rows, _ := g.pool.Query(g.t.Context(), `
 		WITH heard AS (
 		    UPDATE outbox o SET state = 'sent', finished_at = now(), supersede_key = NULL FROM chats c

@@ -65,7 +65,7 @@ func throughSimulator(t testing.TB, n notice.Notice) botsim.Message {
 	return sendTo(t, sim, NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)), group, n)
 }
 
-// fatalizer is the common part of testing.T and rapid.T.
+// fatalizer is the part of testing.T and rapid.T that shared helpers call.
 type fatalizer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -100,8 +100,7 @@ func deliver(
 }
 
 // checkNames checks the length of a message and the names in it, which it finds by their isolates.
-// Formatting such as bold may cover a whole name, but entities that Telegram detects must not touch
-// one.
+// Bold, italic and strikethrough text may contain names, but no other entity may overlap a name.
 func checkNames(t fatalizer, m botsim.Message) {
 	t.Helper()
 	start, units := -1, utf16.Encode([]rune(m.Text))
@@ -206,7 +205,8 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 	equal(t, len(sim.Calls()), 0, "requests")
 }
 
-// TestEveryKindHasAView: each kind of notice can be rendered, and only kinds of notices can.
+// TestEveryKindHasAView: each kind of notice that has a text has a view, and there are no other
+// views.
 func TestEveryKindHasAView(t *testing.T) {
 	t.Parallel()
 	kinds := noticeKinds()

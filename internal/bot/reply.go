@@ -8,8 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// reply handles a message in a group that is not a command. The message counts only if it replies
-// to a question of the bot, which is recognized by its buttons.
+// reply handles a group message that is not a command. The message counts only if it replies to a
+// question of the bot, which is recognized by its buttons.
 func (r *Router) reply(ctx context.Context, req request) error {
 	m := req.message
 	standsFor := func(name string) request {

@@ -70,7 +70,7 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 }
 
 // TestWizardReplies: a reply to a wizard is an answer if the wizard asks the sender of the reply.
-// Replies to other messages are ignored.
+// Replies to a card or to a message without buttons are ignored.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"

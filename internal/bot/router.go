@@ -43,8 +43,9 @@ func NewRouter(rankings Rankings, self telegram.Self) *Router {
 var _ intake.Handler = (*Router)(nil).Handle
 
 // Handle implements intake.Handler. It turns an update decoded by [ReadUpdate] into at most one
-// call of the ranking service, and ignores updates that do not concern the bot. It fails with
-// intake.ErrUnreadable if some fields could not be decoded.
+// call of the ranking service, and ignores updates that do not concern the bot. It returns the
+// error of the call, or an error that wraps intake.ErrUnreadable if some fields could not be
+// decoded.
 func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	u := in.Content.(update)
 	if u.err != nil {
@@ -151,7 +152,7 @@ func (m *message) origin() ranking.Origin {
 }
 
 // shown returns the people whose user ids this message reveals, besides the sender's: the author of
-// the message that it replies to, and the people mentioned by id.
+// the replied-to message, and the people mentioned by id.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, *p)
@@ -200,9 +201,9 @@ func (m *message) key(chat int64) string {
 
 func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
 
-// replied returns the message that this one replies to, or nil. In a forum topic, Telegram presents
-// a message that replies to no other as a reply to the message that created the topic; replied
-// ignores that.
+// replied returns the message that m replies to, or nil. In a forum topic, Telegram presents a
+// message that is not a reply as a reply to the message that created the topic. For such a message,
+// replied returns nil.
 func (m *message) replied() *message {
 	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
 		return nil
@@ -210,8 +211,8 @@ func (m *message) replied() *message {
 	return m.ReplyTo
 }
 
-// repliedPerson returns the author of the message that this one replies to. It returns nil if there
-// is no such message, or if its author is not a person.
+// repliedPerson returns the author of the message that m replies to. It returns nil if m replies to
+// no message, or if the author is not a person.
 func (m *message) repliedPerson() *command.Person {
 	to := m.replied()
 	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {

@@ -35,7 +35,7 @@ type call struct {
 	scores  []ladder.Score // of a fix
 	setting ranking.ChangeSetting
 	notice  notice.Notice
-	who     command.Person // the departed person, or the opponent of a wizard
+	who     command.Person // the person who left, or the opponent of a wizard
 
 	malformed string // the malformed command that an answer is about
 	ambiguous command.Report
@@ -44,7 +44,7 @@ type call struct {
 	from, to ranking.ExternalChatID // of MoveChat only
 }
 
-// String describes the call, with little of its origin.
+// String describes the call, leaving out most of its origin.
 func (c call) String() string {
 	switch c.method {
 	case "match":
@@ -90,7 +90,6 @@ func (c call) String() string {
 	}
 }
 
-// reported formats a reported match.
 func reported(r command.Match) string {
 	return fmt.Sprintf("%s %s %s", team(r.A), team(r.B), points(r.Scores))
 }
@@ -142,7 +141,8 @@ func who(p command.Person) string {
 	return s
 }
 
-// unsaid ignores the words of a command, because the fake's calls show how they were understood.
+// unsaid ignores the words of a command, because the calls of fakeRankings show how the words were
+// understood.
 var unsaid = cmpopts.IgnoreFields(ranking.Origin{}, "Said")
 
 // fakeRankings records its calls, and returns err.
@@ -161,8 +161,8 @@ func (f *fakeRankings) add(c call) error {
 	return f.err
 }
 
-// asked returns what a question gets from the service. It has the group's people only if the
-// command may name them.
+// asked returns what a question gets from the service: the origin and, if the command may name
+// players, the group's people.
 func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	a := ranking.Asked{Origin: o}
 	for _, p := range f.everybody(o) {
@@ -174,7 +174,7 @@ func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	return a
 }
 
-// everybody returns the group's people if the command may name them.
+// everybody returns the group's people if the command may name players, and otherwise nil.
 func (f *fakeRankings) everybody(o ranking.Origin) []command.Person {
 	if !o.Chat.IsGroup() || !o.Said.MayNamePlayers() {
 		return nil
@@ -237,7 +237,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 	return f.add(c)
 }
 
-// said describes an answer, or a page in the message of the pressed button.
+// said describes an answer, or a page of help that replaces the message of the pressed button.
 func said(o ranking.Origin, s ranking.Say) call {
 	c := call{method: "answer", origin: o, notice: s.Notice, malformed: s.Malformed}
 	if _, isHelp := s.Notice.(Help); isHelp && o.Pressed != 0 {
@@ -444,7 +444,7 @@ func (f *fakeRankings) MoveChat(_ context.Context, from, to ranking.ExternalChat
 	return f.add(call{method: "move", from: from, to: to})
 }
 
-// world is a simulator, with a router for its updates.
+// world is a simulator with users, a group, and a router for its updates.
 type world struct {
 	t                 *testing.T
 	sim               *botsim.Server
@@ -480,8 +480,8 @@ func decoded(u intake.Update) intake.Update {
 	return u
 }
 
-// checkUnchanged checks that handling did not modify the update, so a second attempt gets the same
-// one.
+// checkUnchanged checks that handling did not modify the update, which a second attempt would get
+// again.
 func checkUnchanged(t *testing.T, u intake.Update) {
 	t.Helper()
 	if !reflect.DeepEqual(u.Content, decoded(u).Content) {
@@ -818,8 +818,8 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// TestKeyWithoutMessageID: the key of a message without an id is built from the update's id.
-// Without that, it is built from the text, the sender, the chat and the date.
+// TestKeyWithoutMessageID: the key of a message without an id is built from the update's id. If the
+// update has no id either, the key is built from the text, the sender, the chat and the date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
@@ -1036,7 +1036,8 @@ func TestCaptions(t *testing.T) {
 	w.expect("an edited caption", "match Alice@alice#1001 @bob 3:2")
 }
 
-// TestFieldsThatAreNull: a field whose value is null counts as absent.
+// TestFieldsThatAreNull: a message whose via_bot and forward_origin are null is handled like a
+// message without them.
 func TestFieldsThatAreNull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1047,8 +1048,9 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored: a valid message in another kind of update is ignored. Such an
-// update may still arrive if it is older than the bot's first request.
+// TestOtherKindsOfUpdatesAreIgnored: a valid message in an update of another kind is ignored, and
+// so are other updates and messages that the bot does not handle. An update of another kind may
+// arrive if it is older than the bot's first request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1115,7 +1117,7 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 }
 
 // TestUnknownThingsInARepliedMessage: unknown content of the replied-to message does not matter.
-// The types of the Telegram library would reject the whole update.
+// The types of the Telegram library would not decode such an update.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1211,7 +1213,7 @@ func FuzzRouter(f *testing.F) {
 	})
 }
 
-// checkCall checks the properties of every call.
+// checkCall checks what must hold for every call.
 func checkCall(t *testing.T, c call) {
 	t.Helper()
 	if c.method == "move" {
@@ -1255,7 +1257,7 @@ func checkCall(t *testing.T, c call) {
 		if c.take.Match.Number < 0 {
 			t.Errorf("match %+v", c.take.Match)
 		}
-		// Without a score, a /fix only asks for one.
+		// A /fix without a score only asks for the score.
 		if c.method == "fix" && len(c.scores) > 0 || c.method == "accept" {
 			checkScores(t, c.scores)
 		}

@@ -122,8 +122,8 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	return paragraphs(head, lines, w.factLines(w.seasonFacts(n)))
 }
 
-// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3", or
-// "🥇 Alice 1642 → 1571 · 12–3".
+// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3" or, with the rating at the
+// start of the next season, "🥇 Alice 1642 → 1571 · 12–3".
 func (w words) seasonRow(n stats.SeasonTable, r stats.SeasonRow) string {
 	place := "•"
 	switch {
@@ -155,8 +155,8 @@ func (w words) seasonFacts(n stats.SeasonTable) (facts []fact) {
 
 var _ = shows(view[stats.AllSeasons]{text: words.allTime})
 
-// allTime shows what players have achieved, as in "🏆×2 Alice · 28 matches, 25–3 · 3 seasons · best
-// 1642 in season 2".
+// allTime shows what players have achieved in all seasons, as in "🏆×2 Alice · 28 matches, 25–3 · 3
+// seasons · best 1642 in season 2".
 func (w words) allTime(n stats.AllSeasons) string {
 	title := []string{w.titleOf("season.all_time", n.Title)}
 	if len(n.Rows) == 0 {
@@ -180,8 +180,8 @@ func (w words) allTime(n stats.AllSeasons) string {
 	return paragraphs(title, lines)
 }
 
-// tellSeason sends the message about the end of a season, or updates it. If something has changed,
-// but the message can no longer be edited, it sends a correction.
+// tellSeason sends the message about the end of a season, or updates it. If the message has changed
+// but cannot be edited, tellSeason sends a correction.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) {
 		return s.views.SeasonEnd(ctx, m.Object)
@@ -189,7 +189,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
-	if m.Target == 0 { // not sent yet, or the id is unknown; the notice may be a correction
+	if m.Target == 0 { // not sent yet, or its id is unknown; the notice may be a correction
 		if err := json.Unmarshal(m.Items[0].Payload, &n); err != nil {
 			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
 		}

@@ -17,7 +17,8 @@ import (
 const maxDrawings = 2
 
 // sendChart sends a chart. After a press of a button below a chart, it instead replaces that chart.
-// The picture is drawn when it is sent, from the ratings at that time, and is never stored.
+// If the chat refuses photos, sendChart sends a text, or leaves the chart as it is. The picture is
+// drawn when it is sent, from the ratings at that time, and is never stored.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	n, ladder, err := read[stats.Chart](m.Items[0])
@@ -42,7 +43,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 }
 
 // drawChart draws a chart as PNG, and sets n's title and period to what the picture shows. A failed
-// read counts as Unreachable, so the message is tried again.
+// read, or too long a wait for other charts, counts as Unreachable, so the message is tried again.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
 		// a panic while drawing would recur and block the chat's lane

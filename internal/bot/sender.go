@@ -36,7 +36,8 @@ type Sender struct {
 
 var _ outbox.Sender = (*Sender)(nil)
 
-// NewSender returns a sender for the bot account self.
+// NewSender returns a sender for the bot account self. Boards, season results and charts also need
+// [Sender.WithViews].
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
 	return &Sender{
 		client: client, self: self, log: log, refusals: recent.NewSet[int64](maxChats),
@@ -87,7 +88,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 	return receipt, nil
 }
 
-// send sends a new message. It merges as many of the items as possible, or sends the first one
+// send sends a new message. It merges as many of the items as possible, or sends the first item
 // alone.
 func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
@@ -118,7 +119,8 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, draft{message: m, out: out, edited: m.Target})
 }
 
-// answerPress answers a button press. Telegram shows the answer briefly to the user who pressed.
+// answerPress answers a button press. Telegram briefly shows the text of the answer, if any, to the
+// user who pressed.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {

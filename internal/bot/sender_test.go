@@ -17,7 +17,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// post is a simulator with a group, a sender and its log.
+// post is a simulator with a group, a sender and the sender's log.
 type post struct {
 	views  fakeViews
 	sim    *botsim.Server

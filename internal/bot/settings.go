@@ -31,7 +31,7 @@ func languages() map[string]string {
 	return all
 }
 
-// allGroups stands for the page of all groups of settings in button data.
+// allGroups stands for the first page of the settings, in button data.
 const allGroups = "all"
 
 // pressSetting handles the buttons below the settings: 1c:k:24 chooses a value, and 1c:k,
@@ -144,8 +144,8 @@ func (w words) valueButtons(n ranking.SettingsPage, s ranking.Setting) [][]butto
 	return w.choiceButtons(n, s, offered(s))
 }
 
-// choiceButtons returns rows of buttons that choose a value of a setting. The current one is
-// marked.
+// choiceButtons returns rows of buttons that choose a value of a setting. The button of the current
+// value is marked.
 func (w words) choiceButtons(n ranking.SettingsPage, s ranking.Setting, offered [][]string) (rows [][]button) {
 	current := valueOf(s, n.GroupSettings)
 	for _, values := range offered {
@@ -270,7 +270,8 @@ func capitalized(text string) string {
 
 var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: words.settingChanged})
 
-// settingChanged says what an admin has changed. It names the ladder if the setting belongs to one.
+// settingChanged says what an admin has changed. It names the ladder if the setting belongs to a
+// ladder.
 func (w words) settingChanged(n ranking.SettingChanged) string {
 	text := w.changed(n)
 	if s, ok := ranking.FindSetting(n.Name); ok && s.Table() == ranking.OfLadder {

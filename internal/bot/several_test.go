@@ -74,8 +74,8 @@ func TestSeveralInATopic(t *testing.T) {
 	}
 }
 
-// TestTheFirstIsSentAlone: if one of the first two items cannot be merged, the first one is sent in
-// full.
+// TestTheFirstIsSentAlone: if one of the first two items cannot be merged, the first item is sent
+// alone.
 func TestTheFirstIsSentAlone(t *testing.T) {
 	t.Parallel()
 	card := results(12, 1, "Alice", "Bob")[0]
@@ -268,8 +268,8 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 
 var idPattern = regexp.MustCompile(`70\d{4}`)
 
-// TestEverythingIsSentOnce: each waiting item that can be read is sent once, in as many messages as
-// necessary.
+// TestEverythingIsSentOnce: each waiting item that can be read is sent exactly once, in as many
+// messages as necessary.
 func TestEverythingIsSentOnce(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

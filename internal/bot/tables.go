@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// refusalKept is how long a chat gets text after Telegram refused a table there.
+	// refusalKept is how long Sender sends text instead of tables after Telegram has refused a
+	// table.
 	refusalKept = 24 * time.Hour
 	// everyChat stands for all chats. It is used if the Bot API server does not support tables.
 	everyChat = 0

@@ -101,8 +101,8 @@ func TestTableRefused(t *testing.T) {
 	}
 }
 
-// TestTableNotAtFault: the text is sent only if Telegram refuses the content of the table, and a
-// refusal is remembered only if Telegram accepts the text.
+// TestTableNotAtFault: text is sent only if Telegram refuses the content of the table. A refusal is
+// remembered only if Telegram accepts the text.
 func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // zoneRegion is a part of the world, with as many of its time zones as fit below the settings.
-// Admins can type any other.
+// Admins can type any other time zone.
 type zoneRegion struct {
 	name  string // its name in button data and in the id of its label
 	zones []string

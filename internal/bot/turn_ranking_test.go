@@ -66,8 +66,8 @@ func TestStartSeason(t *testing.T) {
 	}
 }
 
-// TestForgedPages: data that the bot does not produce is rejected, and so is any data below other
-// messages.
+// TestForgedPages: data that the bot does not produce is rejected. Valid data is rejected unless
+// the message is the bot's, still exists, is in a group, and has buttons that turn the page.
 func TestForgedPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,7 +119,7 @@ func pageOf57(number int) stats.RankingPage {
 }
 
 // TestPagesEditTheirMessage: a page replaces the text and the buttons of its message, and has no
-// button to a page that does not exist.
+// button to a page that does not exist. If the message was deleted, the page is obsolete.
 func TestPagesEditTheirMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -37,15 +37,15 @@ import (
 // language, and differs.txt has each row that is not right.
 var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 
-// TestTables sends the message of each row of a table in a group of its own, set up as the head of
-// the table says, and compares what is stored and answered with what the row expects. It presses
-// the buttons of a question to see what they mean. A row is
+// TestTables sends the message of each row of a table in a group of its own, and compares what is
+// stored and answered with what the row expects. The head of the table says how the groups are set
+// up. If a report is in doubt, TestTables presses the buttons of the question. A row is
 //
 //   - right: as expected;
 //   - asked: the bot asks, although the row expects a refusal, or a result to which a button leads;
 //   - refused: nothing is recorded, and there is no question, although the row expects one of them;
-//   - wrong: recorded otherwise, something stored before an answer, or a question without the
-//     truth: never tolerated;
+//   - wrong: another result is recorded, something is stored although no result is, or the buttons
+//     of the question do not lead to the truth; no row may be wrong;
 //   - differs: anything else.
 //
 // The file differs.txt lists the rows that are not right, with what happens and who is right.
@@ -144,7 +144,8 @@ func TestDateWithoutScore(t *testing.T) {
 	}
 }
 
-// TestScoreIsNoLadder: a score at the start of a report is not a misspelled name of a ladder.
+// TestScoreIsNoLadder: a score at the start of a report is not taken for a misspelled name of a
+// ladder.
 func TestScoreIsNoLadder(t *testing.T) {
 	t.Parallel()
 	h := englishTyping(t).enter(settingsOfTables["base"])
@@ -158,8 +159,8 @@ func TestScoreIsNoLadder(t *testing.T) {
 	}
 }
 
-// TestSeasonByName: a number means the season with that number, otherwise the last one with that
-// name.
+// TestSeasonByName: a number means the season with that number or, if there is none, a season with
+// that name.
 func TestSeasonByName(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -270,7 +271,7 @@ func runTable(t *testing.T, table string) {
 }
 
 // usernames has the usernames of the people in the tables, in the order of firstNames. The first
-// person is the sender.
+// person sends the messages.
 var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander",
 	"dove", "dennis", "darts", "april"}
 
@@ -284,7 +285,7 @@ var firstNames = map[string][]string{
 	"uk":    strings.Fields("Аліса Боб Керол Дейв Ерін Френк Том Олександр Дав Деніс Дартс Серпень"),
 }
 
-// games has the names of ladders by language, in the order of the English ones.
+// games has the names of ladders by language, in the order of the English names.
 var games = map[string][]string{
 	"en":    strings.Split("tennis, padel, darts, chess, table football, table tennis", ", "),
 	"de":    strings.Split("Tennis, Padel, Darts, Schach, Kicker, Tischtennis", ", "),
@@ -299,12 +300,12 @@ func gameIn(language, game string) string { return games[language][slices.Index(
 
 // setting is the state of a group before the message of a row.
 type setting struct {
-	ladders []string // English names, the default one first; none for a single unnamed ladder
+	ladders []string // English names, the default ladder first; none for a single unnamed ladder
 	extra   string   // username of another player
 	first   []string // messages of Alice or @dve before anyone else plays
 	last    []string // messages of Alice at the end
 	sql     string   // run before the last messages, with the group as $1
-	replies bool     // the message replies to one from Bob
+	replies bool     // the message replies to a message of Bob
 }
 
 // settingsOfTables has the settings described in the heads of the tables. In a setting with @dve,
@@ -560,14 +561,14 @@ func plainText(html string) string {
 	return strings.NewReplacer(isolate, "", endIsolate, "", joiner, "").Replace(plain(html))
 }
 
-// question is a question of the bot, with the buttons that answer it, without the one that cancels.
+// question is a question of the bot, with its buttons except the cancel button.
 type question struct {
 	kind    string
 	buttons []button
 	to      fields
 }
 
-// question returns the question in the answer, without buttons if there is none.
+// question returns the first question in the answer. It has no buttons if there is no question.
 func (s spoken) question(h *hall) question {
 	for i, out := range s.out {
 		q := question{kind: s.items[i].Kind, to: s.to}
@@ -736,7 +737,7 @@ func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	return o
 }
 
-// outcome returns what an update has led to in a group with this census before it.
+// outcome returns what an update has led to. before is the census of the group before the update.
 func (h *hall) outcome(said spoken, before string) outcome {
 	o := outcome{h: h, said: said, results: h.recorded(said), asks: said.question(h), before: before}
 	if len(o.results) == 0 {
@@ -802,7 +803,7 @@ func (w *typing) explore(row typedRow) outcome {
 	return o
 }
 
-// happens describes the outcome in short.
+// happens summarizes the outcome.
 func (o outcome) happens() string {
 	var parts []string
 	for _, r := range o.results {

@@ -46,7 +46,7 @@ func fix(r *Router, req request, f command.Fix) ranking.Operation {
 
 // amendment identifies the match that a command means: by its number, or else by the card or the
 // /match that the command replies to. The zero MatchRef stands for the sender's last match or, for
-// a restore, the last one that the sender undid.
+// a restore, the last match that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
 	if to := req.message.replied(); number == 0 && to != nil {
@@ -117,15 +117,15 @@ func (b cardButton) args() string {
 
 func (b cardButton) match() ranking.MatchRef { return ranking.MatchRef{Number: b.number, Tag: b.tag} }
 
-// parseCardArgs reads the output of args. ok is false for anything else, and for numbers that no
-// match can have.
+// parseCardArgs parses the output of args. ok is false for other text, and for numbers out of
+// range.
 func parseCardArgs(args string) (b cardButton, ok bool) {
 	_, _ = fmt.Sscanf(args, "%d:%d:%s", &b.number, &b.changes, &b.tag)
 	return b, 0 < b.number && b.number <= math.MaxInt32 && 0 <= b.changes && b.changes <= math.MaxInt32 && b.args() == args
 }
 
-// parseCardData reads the data of a button below a card or a FixPrompt. ok is false for other
-// buttons.
+// parseCardData parses the data of a button below a card or a FixPrompt. ok is false for any other
+// data.
 func parseCardData(data string) (b cardButton, ok bool) {
 	c, args, found := findCallback(data)
 	if !found || !slices.Contains([]string{undoCode, restoreCode, askedCode}, c.Code) {
@@ -139,8 +139,8 @@ func parseCardData(data string) (b cardButton, ok bool) {
 const maxAskedScores = 7
 
 // fixData returns the data of the button that accepts an offer: the match, and the scores in the
-// order of its card. It is empty if it would be too long. exchanged means that the offer has the
-// scores in the other order.
+// order of the match's card. exchanged means that score and sets are in the opposite order. The
+// data is empty if it would be too long.
 func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged bool) string {
 	if exchanged {
 		slices.Reverse(score[:])
@@ -154,7 +154,7 @@ func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged b
 
 func scoreData(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
 
-// eachScore formats each set, or the score if there are none.
+// eachScore formats each set, or the score if there are no sets.
 func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) []string {
 	if len(sets) == 0 {
 		return []string{form(score)}

@@ -17,7 +17,7 @@ import (
 
 // update has the parts of a Telegram update that the bot reads. It does not use the library's
 // models: they reject the whole update if a field that the bot never reads has an unknown type, so
-// a new kind of attachment in a replied-to message would lose a result.
+// a result in reply to a new kind of attachment would be lost.
 type update struct {
 	ID            int64          `json:"update_id"`
 	Message       *message       `json:"message"`
@@ -169,8 +169,8 @@ func (c chat) isGroup() bool {
 	return c.ID != 0 && (c.Type == string(ranking.Group) || c.Type == string(ranking.Supergroup))
 }
 
-// maxLanguageTag is the longest accepted language tag in bytes. RFC 5646 recommends supporting at
-// least 35.
+// maxLanguageTag is the maximum length of a language tag in bytes. RFC 5646 recommends supporting
+// at least 35.
 const maxLanguageTag = 35
 
 // languageTag returns code as a normalized IETF language tag in lower case, such as "zh-hans". It
@@ -184,8 +184,8 @@ func languageTag(code string) string {
 }
 
 // migration returns the old and the new id of a group that has become a supergroup. Telegram sends
-// them in two service messages, which people cannot forge: the last one of the old chat and the
-// first one of the new chat. ok is false for all other messages.
+// them in two service messages, which people cannot forge: the last message of the old chat and the
+// first message of the new chat. ok is false for all other messages.
 func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
 	from = ranking.ExternalChatID(cmp.Or(m.MigrateFrom, m.Chat.ID))
 	to = ranking.ExternalChatID(cmp.Or(m.MigrateTo, m.Chat.ID))

@@ -43,8 +43,8 @@ func (o outgoing) callbackAnswer() string {
 	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxCallbackAnswer, maxCallbackAnswer)
 }
 
-// errUnknownKind means that this release has no view for a kind of notice, because a newer release
-// introduced the kind.
+// errUnknownKind means that this release does not know a kind of notice, which a newer release must
+// have introduced.
 var errUnknownKind = errors.New("unknown kind of notice")
 
 // view has the functions that render the notices of a type. Only text is required.
@@ -82,7 +82,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	return show(item, w)
 }
 
-// inLadder adds a ladder to the data of the message's buttons. A zero ladder changes nothing.
+// inLadder adds a ladder to the data of the message's buttons, as dataInLadder does. A zero ladder
+// changes nothing.
 func (o outgoing) inLadder(ladder ladder.ID) outgoing {
 	if ladder == 0 {
 		return o

@@ -15,8 +15,9 @@ type webLinks struct {
 	buttons bool                          // Telegram accepts the links in buttons
 }
 
-// WithWeb sets the function that makes the links of web boards, and whether Telegram accepts them
-// in buttons. It returns s, and must be called before the first message is sent.
+// WithWeb sets the function that makes the links of web boards, and whether Telegram accepts the
+// links in buttons. A nil link means that no address is configured. WithWeb returns s, and must be
+// called before the first message is sent.
 func (s *Sender) WithWeb(link func(ranking.WebBoard) string, buttons bool) *Sender {
 	s.web = webLinks{link, buttons && link != nil}
 	return s
@@ -41,7 +42,8 @@ func (w words) webButton(board *ranking.WebBoard) []button {
 	return []button{{text: w.Text("button.web", nil), web: w.webLink(board)}}
 }
 
-// webLink returns the link to the web board in the message's buttons. It is empty if there is none.
+// webLink returns the link to the web board in the message's buttons. It is empty if no button has
+// a link.
 func (o outgoing) webLink() string {
 	for _, b := range slices.Concat(o.buttons...) {
 		if b.web != "" {

@@ -10,8 +10,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestWebButton: a ranking has a button that opens the web board, if the address is of a kind that
-// Telegram accepts. If Telegram rejects it anyway, the message is sent without the button.
+// TestWebButton: a ranking has a button that opens the web board, if the board is on and Telegram
+// accepts such an address in buttons. If Telegram rejects the button anyway, the message is sent
+// without it.
 func TestWebButton(t *testing.T) {
 	t.Parallel()
 	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3}}

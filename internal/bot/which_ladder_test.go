@@ -28,8 +28,8 @@ import (
 )
 
 // club is a group whose default ladder is chess. Topic 20 is bound to zorb, and topic 30 to darts,
-// which is archived. Alice and Bob have played one match in each, matches 1 to 3. All members are
-// admins.
+// which is archived. Alice and Bob have played one match in each ladder, matches 1 to 3. All
+// members are admins.
 type club struct {
 	t      *testing.T
 	pool   *pgxpool.Pool
@@ -40,7 +40,7 @@ type club struct {
 
 // answers is what the bot answers to a message or a press.
 type answers struct {
-	ladder string // in the first notice that names one
+	ladder string // in the first notice that names a ladder
 	items  []outbox.Item
 	to     fields // the message that was answered
 }
@@ -90,7 +90,8 @@ func (c *club) exec(sql string, args ...any) {
 
 type fields = map[string]any
 
-// message returns a message of Alice in a topic, which may reply to another one.
+// message returns a message of Alice in a topic, or in General if thread is 0. The message replies
+// to to, unless that is nil.
 func (c *club) message(thread int, to fields, text string) fields {
 	c.now = c.now.Add(time.Minute) // avoids the question limit
 	c.last++
@@ -179,8 +180,8 @@ func (c *club) handle(update fields) (s answers) {
 }
 
 // TestWhichLadder: each command is about the right ladder, whether it is sent in General, in the
-// topic of another ladder, with the name of that ladder, in reply to the report of a match in it,
-// or in the topic of an archived one.
+// topic of another ladder, with the name of that ladder, in reply to the report of a match in that
+// ladder, or in the topic of an archived ladder.
 func TestWhichLadder(t *testing.T) {
 	t.Parallel()
 	anywhere := func(ladder string) [5]string { return [5]string{ladder, ladder, ladder, ladder, ladder} }
@@ -261,7 +262,7 @@ func TestWhichLadder(t *testing.T) {
 	}
 }
 
-// payloads returns the notices for an error message.
+// payloads formats the notices for an error message.
 func payloads(s answers) string {
 	var all []string
 	for _, item := range s.items {

@@ -11,10 +11,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// words renders notices in one language. The texts that its methods return are Telegram's HTML,
-// except for those of buttons, menus and charts, which are plain. In HTML, texts that people chose
-// must go through showText, showName or codeText. A method that serves as the line of a view
-// returns an item's text for a merged message, without line breaks.
+// words renders notices in one language. Its methods return texts in Telegram's HTML, but plain
+// texts for buttons, menus and charts. In HTML, texts that people chose must go through showText,
+// showName or codeText. A method that serves as the line of a view returns an item's text for a
+// merged message, without line breaks.
 type words struct {
 	catalog.Language
 	single bool                          // the message has one item, so its line is not used

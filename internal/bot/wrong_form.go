@@ -15,8 +15,8 @@ func wrongFormButtons(n ranking.WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
 
-// wrongForm says what is wrong with the form of a command, and shows a correct one to copy. Inside
-// <code>, Telegram makes no links or mentions.
+// wrongForm says what is wrong with the form of a command, and usually shows a correct form to
+// copy. Inside <code>, Telegram makes no links or mentions.
 func (w words) wrongForm(n ranking.WrongForm) string {
 	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
 	switch {
@@ -50,7 +50,7 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:
-	case !isAmendment(n.Command): // all others reject "@bobby" like any other unexpected word
+	case !isAmendment(n.Command): // the other commands reject "@bobby" like any unexpected word
 	case n.Reason == command.ReasonUnknownMention,
 		n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
