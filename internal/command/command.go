@@ -59,7 +59,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 }
 
 // SplitNumber splits the number off a name that ends with one, as if a space preceded it: /undo2 is
-// /undo 2. ok is false for other commands.
+// /undo 2. For any other command, ok is false and split is c.
 func (c Command) SplitNumber() (split Command, ok bool) {
 	name := strings.TrimRightFunc(c.Name, isDigit)
 	number := c.Name[len(name):]
@@ -120,8 +120,8 @@ var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
 // commandHead returns the submatches of commandPattern for the command that text begins with, or
 // nil if there is none. Telegram marks only names made of the letters a to z, digits and "_".
-// Another word, such as "/gané" or "/матч", has no mark, or one that ends inside it. Such a word
-// is a command unless an entity of another kind, such as code, begins there.
+// Another word, such as "/gané" or "/матч", has no mark, or a mark that ends inside the word. Such
+// a word is a command unless an entity of another kind, such as code, begins there.
 func commandHead(text string, entities []Entity) []string {
 	if head := commandPattern.FindStringSubmatch(text); head != nil && !isWord(head[1]) {
 		if slices.ContainsFunc(entities, func(e Entity) bool { return e.Offset == 0 && e.Kind != KindBotCommand }) {
@@ -186,7 +186,8 @@ func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 // isKnown reports whether p is identified by an id or a username.
 func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" }
 
-// IsSame reports whether p and q have the same id or username.
+// IsSame reports whether p and q have an id or a username in common. The letter case of usernames
+// does not matter.
 func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
@@ -210,8 +211,7 @@ func (p Person) label() string {
 }
 
 // isBotUsername reports whether username is this bot's, or belongs to a bot that Telegram shows as
-// the sender for anonymous admins and channels. The username alone does not prove that another
-// account is a bot.
+// the sender for anonymous admins and channels. No other username proves that an account is a bot.
 func isBotUsername(username, botUsername string) bool {
 	bots := []string{botUsername, "GroupAnonymousBot", "Channel_Bot"}
 	return username != "" && slices.ContainsFunc(bots, func(bot string) bool { return strings.EqualFold(username, bot) })

@@ -88,8 +88,8 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 // outcomeCommands maps each result without points to the command that reports it.
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
-// command returns the command that reports a match. It names the ladder unless ladder is empty. It
-// returns an empty string if a player has no username and is not in the store.
+// command returns the command that reports a match. The command names the ladder unless ladder is
+// empty. The result is empty if a player who must be named has no username and is not in the store.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}

@@ -144,7 +144,8 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 }
 
 // isGame reports whether a word that may be a date, such as 21/12, is more likely the score of a
-// game: it is the only score, or one of a series. Beside a single 3:1, 21/12 is a date.
+// game: it is the only score, or a neighboring word is a score of the same series. Beside a single
+// 3:1, 21/12 is a date.
 func isGame(word string, hasScore bool, beside ...string) bool {
 	m := typedPair.FindStringSubmatch(word)
 	if m == nil || m[2] == "." && m[4] != "" || !strings.Contains("./", m[2]) {
@@ -164,8 +165,8 @@ func isGame(word string, hasScore bool, beside ...string) bool {
 	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)
 }
 
-// dateKind returns the letter of a word in dateForms, "." for one that belongs to no date, and the
-// day or month that it gives. beside has the neighboring words.
+// dateKind returns the letter of a word in dateForms, or "." if the word belongs to no date, and
+// the parts of a date that the word gives. beside has the neighboring words.
 func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
 		d = Day{Year: value(m[4]) % 100, Month: value(m[2]), Day: value(m[1])}

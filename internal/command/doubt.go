@@ -44,7 +44,7 @@ func Certain(r Report) (Match, error) {
 	}
 }
 
-// doubtReasons maps doubts to reasons. All others have ReasonSeveralResults.
+// doubtReasons maps doubts to reasons. The other doubts have ReasonSeveralResults.
 var doubtReasons = map[Doubt]Reason{
 	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName,
 	DoubtUnknownName: ReasonUnknownName,
@@ -55,8 +55,8 @@ func (r Report) form() error {
 	return formError(cmp.Or(doubtReasons[r.Doubt], ReasonSeveralResults), r.Word)
 }
 
-// and returns each combination of a reading of r and one of next. It fails if there are more than
-// MaxReadings combinations.
+// and returns a report with each combination of a reading of r and a reading of next, or next if r
+// has no readings. It fails if there are more than MaxReadings combinations.
 func (r Report) and(next Report) (Report, error) {
 	if len(r.Readings) == 0 {
 		return next, nil
@@ -76,8 +76,8 @@ func (r Report) and(next Report) (Report, error) {
 	return all, nil
 }
 
-// or adds the readings of another interpretation that r lacks, up to MaxReadings in all. It reports
-// whether it added one.
+// or adds the readings of other that r lacks, up to MaxReadings in all. It reports whether it added
+// any.
 func (r *Report) or(other Report) bool {
 	added := false
 	for _, reading := range other.Readings {
@@ -155,7 +155,7 @@ func (l line) outcome() (meaning, error) {
 // withoutPoints maps each outcome to the score of a match that is reported without points.
 var withoutPoints = map[meaning]ladder.Score{won: ladder.Win, lost: ladder.Loss, drew: ladder.Draw}
 
-// scoresOf returns the scores of a line, or the outcome as a score if it has none.
+// scoresOf returns the scores of a line or, if the line has none, the outcome as a score.
 func (l line) scoresOf(outcome meaning) ([]ladder.Score, error) {
 	hasScore := len(l.scores.numbers) > 0 || l.scores.stray != "" || l.scores.open != ""
 	if s, ok := withoutPoints[outcome]; ok && !hasScore {
@@ -239,8 +239,8 @@ func (l line) withoutAsides(scores []ladder.Score) []ladder.Score {
 	return all
 }
 
-// isAside reports whether a score in brackets may be the half-time score or the tie-break of
-// another one.
+// isAside reports whether s, a score in brackets, may be the half-time score or the tie-break of
+// another score.
 func isAside(s, of ladder.Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }

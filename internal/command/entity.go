@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// EntityKind is Telegram's type of an entity.
+// EntityKind is the type of an entity, as in the Bot API.
 type EntityKind string
 
 // The kinds that mark commands and people.
@@ -60,8 +60,8 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 	return strings.TrimFunc(left.String(), isSpace), people
 }
 
-// person returns the mentioned person. piece is the text that the entity marks. It returns false if
-// the entity is not a valid mention.
+// person returns the mentioned person. piece is the text that the entity marks. person returns
+// false if the entity is not a valid mention.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
 	const longest = 32 // the longest username that Telegram allows
 	var p Person

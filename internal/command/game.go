@@ -43,8 +43,8 @@ func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
 }
 
-// IsOfGame reports whether game is what the name of a ladder names, as a whole or else in the first
-// word that names any game. "Tennis Club" is of tennis, "table tennis" is not.
+// IsOfGame reports whether the name of a ladder names a game. If the whole name is not the name of
+// any game, the first word that is decides: "Tennis Club" is of tennis, but "table tennis" is not.
 func IsOfGame(name, game string) bool {
 	of := Game(name)
 	for _, word := range strings.Fields(name) {
@@ -53,8 +53,8 @@ func IsOfGame(name, game string) bool {
 	return of == game
 }
 
-// IsSlip reports whether text, which must have a letter and no meaning in a report, may be a
-// misspelling of name. At most two letters may be wrong, or fewer in a short text.
+// IsSlip reports whether text may be a misspelling of name: at most two letters are wrong, or fewer
+// in a short text. A text without a letter, or with a meaning in a report, is never a misspelling.
 func IsSlip(text, name string) bool {
 	typed := []rune(foldName(text))
 	limit := min(2, (len(typed)-1)/2)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestHabits checks that what people type is read as intended. testdata/habits/en.txt explains the
-// form of the cases. Each language has at least 100 cases, English 300. At least half of them are
-// real ones, with a source.
+// form of the cases. Each language has at least 100 cases, English 300. At least half of the cases
+// have a source.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	least := map[string]int{"en.txt": 300}
@@ -29,7 +29,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestGrammar checks more cases in the same way as TestHabits. They need no source.
+// TestGrammar checks more cases as TestHabits does, but they need no source.
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/grammar") {

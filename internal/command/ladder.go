@@ -68,8 +68,8 @@ func firstWords(line string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// repeatedCommand matches a command at the beginning of a line, which most likely repeats the first
-// one.
+// repeatedCommand matches a command at the beginning of a line, which most likely repeats the
+// command of the message.
 var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
 
 // laterLines returns the index in the arguments at which each line after the first begins, or, if

@@ -212,9 +212,9 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames: a mention by username and one by id are of the same person if the
-// sender, the reply or the username connects them. A lone mention of the sender is recognized in
-// either form.
+// TestParseMatchSameByTwoNames: a mention by username and a mention by id mean the same person if
+// the sender, the reply or the username connects them. A lone mention of the sender is recognized
+// in either form.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()

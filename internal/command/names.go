@@ -131,7 +131,7 @@ func (n *Names) near(name string) []Person {
 }
 
 // similarity ranks how similar the name key is to the typed one, 0 for the most similar. typed has
-// the runes of name. ok is false if they are not similar.
+// the runes of name. ok is false if the names are not similar.
 func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	switch at := strings.Index(" "+key, " "+name); {
 	case strings.HasPrefix(key+" ", name+" "):
@@ -149,8 +149,8 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	return 2 * wrong, wrong <= limit
 }
 
-// Distance returns how many edits turn a into b, or some number above limit if that takes more than
-// limit. An edit adds, removes or replaces a letter, or swaps two adjacent ones.
+// Distance returns how many edits turn a into b, or a number above limit if more than limit edits
+// are necessary. An edit adds, removes or replaces a letter, or swaps two adjacent letters.
 func Distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -11,8 +11,8 @@ import (
 )
 
 // group returns the names of players, from a list separated by "/". A word with an @ is a player's
-// username, and "was bob_one" after it gives a former one: "Bob @bobby was bob_one". A " -" after a
-// name without a username means that the player has left. Ids start at 101.
+// username, and "was bob_one" after it gives a former username: "Bob @bobby was bob_one". A " -"
+// after a name without a username means that the player has left. Ids start at 101.
 func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
@@ -137,7 +137,7 @@ func TestPlainNames(t *testing.T) {
 		{"Jürgen Groß/Alice", "/match jurgen 3:2", "sam 3:2 Jürgen Groß"},
 		{"Bob/Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob Smith ?name bob"},
 		{"Bob/Bob Smith/Alice", "/match bob smith 3:1", "sam 3:1 Bob Smith"},
-		{"Bob -/Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith"}, // the other one has left
+		{"Bob -/Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith"}, // the other Bob has left
 		{"Bob -/Alice", "/match bob 3:1", "sam 3:1 Bob"},
 		{"Bob -/Bob Smith -", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob Smith ?name bob"},
 		{"The Rock/Bob", "/match beat the bob 3:1", "sam 3:1 Bob"},

@@ -20,9 +20,9 @@ func (e *NameError) Error() string { return "it is not clear whom a name means" 
 
 // ParsePeople returns the people a question is about, in order: mentioned people, players meant by
 // name, and the sender for a word such as "me". If the question names no one, it returns the author
-// of the replied-to message, if any. It ignores numbers, words with a meaning in reports, and
-// countWords; any other word is an unknown name. names may be nil, as for ParseMatch. Every error
-// is a *NameError.
+// of the replied-to message, if any. It ignores numbers, words with a meaning in reports, and words
+// such as "twice". Any other word is an unknown name. names may be nil, as for ParseMatch. Every
+// error is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
 	p := newParser(c)
@@ -46,9 +46,9 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	return people, nil
 }
 
-// resolve replaces the names that uses selects with the people they mean, and skips the others. It
-// fails with a *NameError if not exactly one person has a name, unless the sender has picked
-// someone for it.
+// resolve replaces the names that uses selects with the people they mean, and leaves the other
+// names in the text. It fails with a *NameError if not exactly one person has a name, unless the
+// sender has picked someone for it.
 func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
 	found, picked := names.find(t, true), p.picked
 	for i := range found {

@@ -132,7 +132,7 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 }
 
 // naming returns the text with one of the interpretations of its names, numbered from 0. The last
-// name varies fastest. The first interpretation of an optional name is that it is none.
+// name varies fastest. The first interpretation of an optional name is that it is not a name.
 func (t text) naming(found []plainName, way int) text {
 	var chosen []plainName
 	for _, n := range slices.Backward(found) {
@@ -250,7 +250,8 @@ func (t text) continues(a, b atom) bool {
 	return spaces == "" || len(gap) == 1 && strings.Contains("-/&+|", gap)
 }
 
-// isMarked reports whether an @ precedes an atom. Telegram has not marked it as a mention.
+// isMarked reports whether an @ precedes an atom. A mention that Telegram has marked is a
+// placeholder instead.
 func (t text) isMarked(a atom) bool { return strings.HasSuffix(t.written[:a.start], "@") }
 
 // isEmoticon reports whether an atom is the letter in a smiley such as ":D", or a letter of "n.V.".

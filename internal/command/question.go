@@ -13,7 +13,7 @@ type Question struct {
 	// the person asked about, zero if none is named; its Name need not be a player's
 	Who     Person
 	Number  int    // a page, or how many places; 0 if not given
-	Span    Span   // the span of time; empty if none is named, or if a person is
+	Span    Span   // the span of time; empty if none is named, or beside a person or an Unknown part
 	Unknown string // the part that cannot be understood, or empty
 }
 
@@ -44,8 +44,8 @@ var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
 // CutSpan returns the question without the words in spans and besideSpans, and the first span that
-// it names. If it names none, the span is empty and the question unchanged. The question is also
-// unchanged if it has a word such as "last", but the span is returned nevertheless.
+// it names. If the question names no span, the span is empty and the question unchanged. If the
+// question has a word such as "last", CutSpan returns the span, but leaves the question unchanged.
 func (c Command) CutSpan() (Command, Span) {
 	var span Span
 	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {

@@ -83,7 +83,7 @@ func table(lines []line) (m Match, ok bool) {
 }
 
 // each reads lines, each with one result or several. After "lost to @bob 1:3", it stays open who
-// won "and @carol 3:1", because there the larger number comes first.
+// won "and @carol 3:1", because its larger number comes first.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {
@@ -148,7 +148,7 @@ func (p parser) lines(t text) ([]line, error) {
 	return all, nil
 }
 
-// isWithoutSubject reports whether a line has only one person, as the object of an unnamed subject.
+// isWithoutSubject reports whether a line names only one person, who is the object, and no subject.
 func (l line) isWithoutSubject() bool {
 	return len(l.people) == 1 && !l.names && slices.ContainsFunc(l.all(won, lost, versus), func(p piece) bool {
 		return l.people[0].Oblique || p.at == 0 && (p.meaning == versus || !p.isOf(others, several))
@@ -332,8 +332,8 @@ func (l *line) isNegated(behind following) bool {
 // follows.
 var isDefault = wordSet(`def Def DEF d D`)
 
-// elsewhere maps the meaning of an ambiguous word to the one that applies if no context gives
-// another.
+// elsewhere maps the meaning of an ambiguous word to the meaning that applies if the context gives
+// no other.
 var elsewhere = map[meaning]meaning{
 	separator: to, times: versus, clock: of, clockOrMarker: marker, joy: mood, we: pronoun, heOrHave: pronoun,
 }

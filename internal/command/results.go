@@ -167,7 +167,7 @@ func (l line) isTotalBetween() (is, maybe bool) {
 	return maybe && len(scores) > 2 && scores[0] == ladder.ResultOf(scores[1:]).Score, maybe || all[2].isEnclosed
 }
 
-// hasTotal reports whether the score of a match may be the total of the next one: "@a 2:1 @b (6:4
+// hasTotal reports whether the score of a match may be the total of the next match: "@a 2:1 @b (6:4
 // 4:6 6:2), @c 2:0 @d (6:4 6:3)".
 func (r Reading) hasTotal() bool {
 	for i, m := range r[1:] {

@@ -161,6 +161,7 @@ func wordFault(end, word string) error {
 }
 
 // value converts digits to a number, and adds Half for a ½ after them. The number must fit an int.
+// An empty text is 0.
 func value(digits string) int {
 	whole, isHalf := strings.CutSuffix(digits, half)
 	n, _ := strconv.Atoi(whole)

@@ -128,8 +128,8 @@ func variants(text string) form {
 }
 
 // fieldMeanings lists, by the name of a field, the meanings of the words other than verbs that can
-// fill it. toWinner lists additional ones for sentences about a loss, in which a preposition can
-// lead to the winner: "lost to bob".
+// fill it. toWinner lists additional meanings for sentences about a loss, in which a preposition
+// can lead to the winner: "lost to bob".
 var (
 	fieldMeanings = map[string][]meaning{
 		"prep": {versus, over, marker, personalA, from}, "against": {versus, over},
@@ -195,7 +195,7 @@ type sentence struct {
 }
 
 // subject returns the side that the words about the outcome, or else the score, are about: 0 is the
-// first one. ok is false if the words leave the side open. first is how many of the people are on
+// first side. ok is false if the words leave the side open. first is how many of the people are on
 // the first side.
 func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	if l.isOpen {
@@ -260,7 +260,7 @@ func match(forms []form, pieces []piece, language string, outcome meaning) (sent
 	return sentence{}, false
 }
 
-// fill assigns the pieces to the fields. It returns false if one does not fit.
+// fill assigns the pieces to the fields. It returns false if a piece does not fit.
 func (s *sentence) fill(fields []field, pieces []piece) bool {
 	for i, one := range fields {
 		p := &pieces[i]
@@ -364,7 +364,7 @@ func (l line) sentence(first int) []piece {
 	return all
 }
 
-// withWord adds a word. Of several words before a person, the most specific one counts: "contra o",
+// withWord adds a word. Of several words before a person, the most specific counts: "contra o",
 // "con el".
 func withWord(all []piece, p piece) []piece {
 	last := len(all) - 1

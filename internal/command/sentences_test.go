@@ -109,7 +109,8 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 	}
 }
 
-// isResult reports whether a match is the one that a sentence states.
+// isResult reports whether a match has the players, the winner and the scores that a sentence
+// states.
 func isResult(m command.Match, s sentences.Sentence, people []command.Person) bool {
 	side := func(of []command.Person) []string {
 		var names []string

@@ -87,8 +87,8 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 	}
 }
 
-// setErrors lists invalid combinations of several scores with their errors. All commands with
-// scores must return them.
+// setErrors lists invalid combinations of several scores with their errors. All parsers of scores
+// must return these errors.
 var setErrors = []struct {
 	scores string
 	reason command.Reason

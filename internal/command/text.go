@@ -108,7 +108,7 @@ func (t text) words() []word {
 // following has the words after a word.
 type following []word
 
-// next returns the first word, zero if there is none.
+// next returns the first of the words, or the zero word if there are none.
 func (f following) next() word {
 	if len(f) == 0 {
 		return word{}

@@ -32,8 +32,8 @@ const (
 	won           // its subject won
 	lost          // its subject lost
 	drew          // neither side won
-	separator     // a colon between two numbers, before a person the meaning "to", elsewhere a filler
-	times         // a colon between two numbers, elsewhere the meaning "versus"
+	separator     // between two numbers a colon, before a person the meaning "to", elsewhere a filler
+	times         // between two numbers a colon, elsewhere the meaning "versus"
 	early         // the match ended early or was not played, so its games do not count
 	afterTime     // the match went to extra time or penalties
 	clock         // before a number an error, because it means a time of day; elsewhere the meaning "of"
@@ -44,7 +44,7 @@ const (
 
 	over      // stands before the loser, also after a noun
 	marker    // stands before the other side, but not after a noun: "den @bob"
-	personalA // the meaning "marker", but a colon between two numbers: "le gané a @bob 3 a 1"
+	personalA // between two numbers a colon, elsewhere the meaning "marker": "le gané a @bob 3 a 1"
 	from      // stands before the other side after a verb: "ganhei do @bob"
 	to        // stands before the winner after a word for losing: "perdi para @bob"
 	with      // stands before a teammate or an opponent
@@ -60,7 +60,7 @@ const (
 	heOrHave  // before a Spanish participle an auxiliary, elsewhere a pronoun
 	passive   // "was"
 	pronoun   // a pronoun that fits no form: "him", "my"
-	we        // before a word such as with it is the sender: "мы с @carol"; elsewhere a pronoun
+	we        // the sender before a word such as "with": "мы с @carol"; elsewhere a pronoun
 	not       // a negation, or "almost"
 )
 
@@ -191,8 +191,8 @@ type verb struct {
 	meaning        meaning
 }
 
-// verbs maps the words that say who won to their readings. A word may have several: "won" is both
-// past tense and participle.
+// verbs maps the words that say who won to their readings. A word may have several readings: "won"
+// is both past tense and participle.
 var verbs = readVerbs(`
 en win anybody won: won
 en win others won: wins
@@ -313,7 +313,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// meanings maps each word to its meaning.
+// meanings inverts words: it maps each word of a list to the key of the list.
 func meanings[M comparable](words map[M]string) map[string]M {
 	all := make(map[string]M)
 	for m, list := range words {

@@ -8,7 +8,8 @@ import (
 )
 
 // The messenger does not say whether a single chat or the whole bot has exceeded a limit. If
-// several chats are rate limited at about the same time, assume that the whole bot has.
+// several chats are rate limited at about the same time, the breaker assumes that the whole bot has
+// exceeded a limit.
 const (
 	// limitedChats is how many chats must be rate limited within limitedWithin to open the circuit.
 	limitedChats  = 3
@@ -81,7 +82,7 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 }
 
 // answered records that a request ended in a way that neither rateLimited nor failed records. It
-// reports whether that closed the circuit.
+// reports whether this closes an open circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {
 	case !b.open:

@@ -14,7 +14,7 @@ type Dispatcher struct {
 	settings Settings
 
 	mu     sync.Mutex
-	woken  map[Lane]struct{} // lanes woken since the last takeWoken; nil while none are accepted
+	woken  map[Lane]struct{} // lanes woken since the last takeWoken; nil while Wake accepts none
 	signal chan struct{}     // tells the running dispatcher that lanes were woken
 
 	stats statsRecorder

@@ -73,7 +73,7 @@ func (r *requests) count() int {
 // for the total limit, because the messenger counts it like any other. It does not wait for the
 // limits of its chat, which could take a minute in the middle of a message; the chat's next message
 // waits longer instead. It goes before all lanes that wait for a send slot, because its lane
-// already holds one.
+// already holds a slot.
 type extraRequest struct {
 	lane    *lane
 	message Message

@@ -176,7 +176,7 @@ func rateLimited(advance time.Duration) *Failure {
 	return &Failure{Kind: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
-// scripted answers the requests for an item, given by its id, with its errors in order, and then
+// scripted answers the requests for an item with the errors listed under its id, in order, and then
 // with success. For errPanic the sender panics.
 func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
@@ -277,7 +277,8 @@ func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *
 	return p
 }
 
-// dispatch starts a dispatcher. Unless the settings differ, it sends each item in its own message.
+// dispatch starts a dispatcher. Unless settings.Bounds.Merge is set, it sends each item in its own
+// message.
 func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -296,8 +297,8 @@ func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 	return start(t, d, func(ctx context.Context) error { return d.Run(ctx, lease) })
 }
 
-// dispatchTerm is like dispatch but also returns the term. A test may read its fields only while
-// all other goroutines are blocked.
+// dispatchTerm is like dispatch but also returns the term. A test may read the fields of the term
+// only while all other goroutines are blocked.
 func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
