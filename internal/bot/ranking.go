@@ -87,7 +87,7 @@ func (w words) rankingPage(n stats.RankingPage) string {
 
 var _ = shows(view[stats.Gains]{text: words.gains})
 
-// gains shows who has gained the most since a date.
+// gains shows which players have gained the most rating points since a date.
 func (w words) gains(n stats.Gains) string {
 	title := w.titleOf("ranking.title", n.Title) + "\n" + w.Text("records.since", args{"Date": w.Date(n.Since)})
 	if len(n.Rows) == 0 {
@@ -212,7 +212,7 @@ func (w words) hiddenPlayers(n stats.RankingPage) string {
 	return w.Plural("ranking.hidden", n.Hidden, args{"Days": hideDays(n)})
 }
 
-// rankingTable is the table form of rankingPage.
+// rankingTable is the table form of rankingPage. It is empty for a page without rows.
 func (w words) rankingTable(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		return ""

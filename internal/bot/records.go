@@ -74,7 +74,7 @@ func (w words) recordsFacts(n stats.Records) (facts []fact) {
 	return facts
 }
 
-// recordsTable is the table form of records.
+// recordsTable is the table form of records. It is empty if there are no records.
 func (w words) recordsTable(n stats.Records) string {
 	facts := w.recordsFacts(n)
 	if len(facts) == 0 {

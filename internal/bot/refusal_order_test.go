@@ -345,7 +345,8 @@ func (g *scripted) button(label string) (m fields, data string) {
 	return nil, ""
 }
 
-// botMessage returns a message of the bot.
+// botMessage returns a message of the bot. If the last update was a message, the bot's message
+// replies to it.
 func (g *scripted) botMessage(text string, buttons [][]fields) fields {
 	g.last++
 	m := fields{
@@ -420,7 +421,7 @@ func (g *scripted) hear() (said []string, isRefused bool) {
 	return said, isRefused
 }
 
-// post adds a notice to the messages of the bot.
+// post renders a notice, and adds it to the messages of the bot.
 func (g *scripted) post(item outbox.Item) outgoing {
 	g.t.Helper()
 	item.Names = make(map[int64]outbox.Name)

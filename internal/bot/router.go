@@ -88,7 +88,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.dispatch(ctx, req)
 	case req.origin.Chat.IsGroup(): // only replies to the bot's questions count
 		return r.reply(ctx, req)
-	case m.Text != "": // every text in a private chat deserves an answer
+	case m.Text != "": // every text in a private chat gets an answer
 		req.origin.Command = "start"
 		return r.do(ctx, req.origin, start(r, req))
 	}

@@ -414,8 +414,8 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestSimplifiedOnlyOnce: a part is taken out of a message only if the message has it, so never
-// twice. The failure of the last request counts.
+// TestSimplifiedOnlyOnce: a part is removed from a message only if the message has it, and so at
+// most once. The failure of the last request counts.
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
 	const noReply, noTopic = "Bad Request: message to be replied not found", "Bad Request: message thread not found"

@@ -59,7 +59,7 @@ func pressSetting(r *Router, p *press) ranking.Operation {
 	}
 }
 
-// settingsOf returns the settings in a group of settings, or nil if there is no such group.
+// settingsOf returns the settings in the group of this name, or nil if there is no such group.
 func settingsOf(group string) (all []ranking.Setting) {
 	for _, s := range ranking.AllSettings() {
 		if string(s.Group) == group {

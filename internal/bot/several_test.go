@@ -301,7 +301,7 @@ func TestEverythingIsSentOnce(t *testing.T) {
 			}
 			before := sim.CallCount("sendMessage")
 			covered, text := deliverSome(testContext(t), rt, sim, sender, group, m)
-			// Some ids are formatted with a comma.
+			// Some ids are formatted with a comma, as in 700,001.
 			text, _, _ = strings.Cut(strings.ReplaceAll(text, "700,", "700"), "\nUndo a match: ")
 			got = append(got, idPattern.FindAllString(text, -1)...)
 			waiting = waiting[covered:]

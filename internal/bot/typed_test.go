@@ -522,7 +522,7 @@ func (h *hall) handle(update, to fields) spoken {
 	return s
 }
 
-// meet reads the names of all players.
+// meet reads the names of all players into h.people.
 func (h *hall) meet() {
 	h.t.Helper()
 	h.people = make(map[int64]outbox.Name)
@@ -702,7 +702,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 	return all
 }
 
-// leaf has the results that are recorded after all questions were answered in one particular way.
+// leaf has the results recorded after one way of answering all questions.
 type leaf []result
 
 // outcome is what happens after a message.
@@ -716,7 +716,8 @@ type outcome struct {
 	before  string // the census of the group before the message
 }
 
-// try sends the message of a row in a new group, and then presses these buttons of its questions.
+// try sends the message of a row in a new group, and then presses these buttons of the bot's
+// questions, one button for each question.
 func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	w.t.Helper()
 	s := settingsOfTables[row.setting]
@@ -776,8 +777,8 @@ func (row typedRow) isReport() bool {
 }
 
 // explore returns the outcome of a row's message. If the message is a report, the outcome says what
-// each button of its questions leads to. The first button of each question is pressed in the same
-// group, the others in groups of their own.
+// each button of the bot's questions leads to. The first button of each question is pressed in the
+// same group, the others in groups of their own.
 func (w *typing) explore(row typedRow) outcome {
 	o := w.try(row)
 	if !row.isReport() {

@@ -180,7 +180,7 @@ func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	return scores, len(scores) <= command.MaxSets
 }
 
-// undoneBy says who or what undid a match.
+// undoneBy says who undid a match, or that players turned out to be the same person.
 func (w words) undoneBy(n ranking.MatchRecorded) string {
 	switch {
 	case n.UndoneBy != nil:

@@ -30,7 +30,7 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 }
 
 // opponentButtons returns the buttons for the opponents, two in a row. Below them are the buttons
-// that turn the page and the cancel button.
+// for other pages, if there are any, and the cancel button.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var all []button

@@ -115,7 +115,7 @@ func Text(name, text string, entities []Entity, botUsername string) Command {
 func (c Command) WantsHelp() bool { return strings.EqualFold(c.Args, "help") }
 
 // commandPattern matches a command at the beginning of a text. Its submatches are the name and the
-// bot's username, which may be missing.
+// username of a bot, which may be missing.
 var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
 // commandHead returns the submatches of commandPattern for the command that text begins with, or

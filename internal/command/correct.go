@@ -28,9 +28,9 @@ func Correct(c Command, names *Names, err error) (text string, ok bool) {
 }
 
 // CorrectAmendment suggests a well-formed /undo, /restore or /fix for a malformed one, ready to be
-// sent. It includes the match number, so it need not be sent as a reply. ok is false if c mentions
-// someone or has no number, if the mistake needs more than dropping a filler or a minus sign, or if
-// the suggestion is too long. err is the error of the parser.
+// sent. The suggestion includes the match number, so it need not be sent as a reply. ok is false if
+// c mentions someone or has no number, if the mistake needs more than dropping a filler or a minus
+// sign, or if the suggestion is too long. err is the error of the parser.
 func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	if len(c.Mentions) > 0 {
 		return "", false

@@ -27,8 +27,8 @@ type Entity struct {
 }
 
 // cutMentions returns the trimmed text after the first headLength bytes, with a placeholder for
-// each mention, and the mentioned people. It converts the digits by withASCIIDigits. If two
-// mentions overlap, the one that begins first counts.
+// each mention, and the mentioned people. It converts digits of all scripts by withASCIIDigits. If
+// two mentions overlap, the one that begins first counts.
 func cutMentions(text string, headLength int, entities []Entity, botUsername string) (args string, people []Person) {
 	isOther := func(e Entity) bool {
 		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < 0 || e.Length <= 0

@@ -61,7 +61,8 @@ func FuzzArgs(f *testing.F) {
 	})
 }
 
-// checkParsers parses a command with the parsers of reports, corrections, lineups and numbers.
+// checkParsers parses a command with the parsers of reports, corrections, lineups and numbers, and
+// checks what they return.
 func checkParsers(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	if got, err := parseOne(c, from, reply); err == nil {

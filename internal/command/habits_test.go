@@ -116,8 +116,7 @@ func parseHabit(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeReadings describes a report by sam: all its readings and the doubt, or the reason for its
-// refusal.
+// describeReadings describes a report by sam: its readings and the doubt, or why it cannot be read.
 func describeReadings(c command.Command, reply *command.Person, names *command.Names) string {
 	report, err := command.ParseMatch(by(c, sender(), reply), names)
 	if err != nil {

@@ -91,7 +91,7 @@ func (n *Names) named(name string) []Person {
 	return all[:min(len(all), MaxReadings)]
 }
 
-// isUsername reports whether a player has the given username.
+// isUsername reports whether a player has the given username, in any letter case.
 func (n *Names) isUsername(username string) bool {
 	return slices.ContainsFunc(n.byName[foldName(username)],
 		func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })

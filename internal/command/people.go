@@ -111,7 +111,7 @@ func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 }
 
 // lineup calls use with the people in a text. If that fails, it tries again, and takes words that
-// also have another meaning as names.
+// also have another meaning as names. If both attempts fail, it returns the first error.
 func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	names = cmp.Or(names, new(Names))
 	err := p.lineupOf(t, names, func(n plainName) bool { return !n.isOptional }, use)

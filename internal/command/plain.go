@@ -99,7 +99,7 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 }
 
 // tryAll reads a text with each choice of people for the names, and also without each name that has
-// another meaning. It tries only the first ways if there are very many.
+// another meaning. It tries only the first combinations if there are very many.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	ways, most := 1, 64         // most limits how many ways are tried
 	if len(found) > 4*MaxTeam { // too many for a match, even if each is named twice
@@ -210,7 +210,7 @@ func (n *Names) name(t text, of []atom, start, end int) plainName {
 }
 
 // longestName returns the number of atoms in the longest name of a player that begins with the
-// first atom, or 0.
+// first atom. It returns 0 if there is none.
 func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {

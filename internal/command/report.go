@@ -207,8 +207,8 @@ func (p parser) personOf(w word) Person {
 	return w.person.identify(p.sender).identify(p.replied)
 }
 
-// addPerson adds a person. Unless "and" joins two people, a pause between them, or a word for the
-// sender as the second, sets them apart: in "@bob, I beat @carol", Bob is only addressed.
+// addPerson adds a person. After a pause, or if the person is the sender, the person is set apart
+// from the person before, unless "and" joins them: in "@bob, I beat @carol", Bob is only addressed.
 func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
 		if before := &l.pieces[i]; before.isSide && before.isApart {
@@ -328,8 +328,8 @@ func (l *line) isNegated(behind following) bool {
 	return at >= 0 && l.words[at].meaning == not
 }
 
-// isDefault are words for beating an opponent that mean a default after a score, if no person
-// follows.
+// isDefault has the words for beating an opponent that mean a default if a score precedes and no
+// person follows.
 var isDefault = wordSet(`def Def DEF d D`)
 
 // elsewhere maps the meaning of an ambiguous word to the meaning that applies if the context gives

@@ -113,7 +113,7 @@ func readForms(texts ...string) []form {
 	return all
 }
 
-// variants expands a form, with and without each part in brackets.
+// variants returns a form with and without each part in brackets.
 func variants(text string) form {
 	before, rest, ok := strings.Cut(text, "[")
 	if ok {

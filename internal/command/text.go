@@ -119,7 +119,7 @@ func (f following) next() word {
 // isNumber reports whether the next word begins with a digit.
 func (f following) isNumber() bool { return startsWithDigit(f.next().string) }
 
-// isObject reports whether a person follows, after at most a few prepositions and articles.
+// isObject reports whether a person follows, after at most three prepositions and articles.
 func (f following) isObject() bool {
 	const most = 3
 	near := f[:min(len(f), most+1)]

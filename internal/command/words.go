@@ -175,7 +175,7 @@ const (
 	she     who = "she"     // a woman, who may be the sender: "выиграла"
 )
 
-// The roles of verbs, apart from "win". They are fields of forms.
+// The roles of verbs, apart from "win". They are also the names of fields in forms.
 const (
 	roleBeat   = "beat"
 	roleWon    = "won"

@@ -44,7 +44,7 @@ type limit struct {
 }
 
 // rateLimited records that the messenger rate limited a chat. It returns how long the lanes pause
-// because of that, or 0.
+// for that reason, or 0 if they do not.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // the request began before the circuit opened
@@ -64,7 +64,7 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 
 // failed records that a request failed as Unreachable, Ambiguous or Unauthorized. If outage is set,
 // this failure opens the circuit even if only one chat has failed. It returns how long the lanes
-// pause because of that, or 0.
+// pause for that reason, or 0 if they do not.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // the request began before the circuit opened

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// inForms returns a messenger that makes several requests for item 1, and one for any other item.
-// Each request takes the given time.
+// inForms returns a messenger that makes the given number of requests for item 1, and one request
+// for any other item. Each request takes the given time.
 func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	t.Helper()
 	m := newMessenger(t, answersAfter(lasts))
@@ -124,8 +124,8 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 
 // TestPreparationTakesNoTimeFromTheRequest: the time that the sender takes before the first
 // request, for example to draw a picture, does not shorten the request's timeout. The request waits
-// until the lease lasts long enough. It does not begin if the dispatcher stops, if the lease is not
-// renewed, or if the preparation takes longer than the timeout.
+// until the lease lasts long enough. The request does not begin if the dispatcher stops, if the
+// lease is not renewed, or if the preparation takes longer than the timeout.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second

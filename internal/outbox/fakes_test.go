@@ -245,8 +245,8 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
-// process is a running dispatcher. It is stopped when the test ends. An error that the test does
-// not receive from ended fails the test.
+// process is a running dispatcher, which is stopped when the test ends. An error of Run fails the
+// test, unless the test has received it from ended.
 type process struct {
 	*Dispatcher
 	t      *testing.T
