@@ -7,7 +7,9 @@ import (
 	"time"
 )
 
-// rateLimitedUntil rate limits each chat for the given time from now, and then succeeds.
+// rateLimitedUntil returns a function that rate limits the requests to each chat, with the given
+// RetryAfter, until the chat's duration has passed, and then succeeds. The durations begin when
+// rateLimitedUntil is called.
 func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
 	return func(_ context.Context, m Message) error {
@@ -18,8 +20,8 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestOneLaneProbes: once several chats are rate limited, only one lane at a time makes a request.
-// When a request succeeds, all other lanes follow.
+// TestOneLaneProbes: once three chats are rate limited, only about one request follows each pause.
+// After the first success, all lanes send.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,8 +37,9 @@ func TestOneLaneProbes(t *testing.T) {
 		dispatch(t, store, sender, Settings{Parallel: 4})
 		advance(t, 3*time.Minute)
 		equal(t, store.count(rowSent), chats, "items sent")
-		// Four requests at first and two more before the third answer is known. Then a probe about
-		// every seven seconds, and one request for each chat after the circuit closes.
+		// Four requests begin at first, and two more before the third answer is known. Then there
+		// is a probe about every seven seconds, and one request for each chat after the circuit
+		// closes.
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}

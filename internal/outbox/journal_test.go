@@ -83,8 +83,8 @@ func TestStoreIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestPoison: a result that can never be persisted, or a lane that can never be taken, does not
-// delay the other chats for long.
+// TestPoison: a result that can never be persisted, or a lane that can never be taken, delays the
+// other chats by a few seconds at most.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	const poisoned, chats, rounds = ChatID(0), 60, 30
@@ -133,11 +133,10 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// rowIn returns the stored row of the message.
 func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
 
 // TestStepsAreBatched: only one batch is written at a time. The results and takes that come up
-// meanwhile form the next batch, up to maxBatch.
+// meanwhile form the next batch, which has at most maxBatch entries.
 func TestStepsAreBatched(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{8, 32, 600} {

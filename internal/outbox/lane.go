@@ -31,8 +31,8 @@ func nextPause(b *retry.Backoff) time.Duration {
 }
 
 // lane is what the dispatcher knows about one queue. It does not hold the items, only whether there
-// may be any and when the next one may be sent. It stays in memory until there is nothing to send
-// for now and recent requests no longer count against the chat's limits.
+// may be any and when the next one may be sent. It stays in memory while there may be something to
+// send, or while recent requests count against the chat's limits.
 type lane struct {
 	Lane
 	state     state
@@ -73,7 +73,8 @@ const (
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of lane l in the chat whose messenger id is to.
+// level returns the priority of lane l, whose first item has the given purpose, in the chat with
+// the messenger's id to.
 func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {
@@ -108,8 +109,8 @@ type chatPace struct {
 
 // setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
 // rest is left to messages. If there are any limits, requests for pages and boards are also at
-// least a second apart: if buttons are pressed in quick succession, only the last press matters,
-// and it must not wait because earlier presses have used up the limit.
+// least a second apart. Otherwise, quick presses of buttons would use up a limit, and the last
+// press, the only one that matters, would have to wait.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {
@@ -138,7 +139,8 @@ func (l *lane) requested(now time.Time) {
 	}
 }
 
-// others returns the other lanes that share the pace of l's chat; none for callback answers.
+// others returns the other lanes that share the pace of l's chat. Callback answers share it with no
+// lane.
 func (l Lane) others() []Lane {
 	switch l.Kind {
 	case Messages:

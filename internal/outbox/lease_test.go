@@ -75,8 +75,8 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}
 }
 
-// TestLeaseIsLost: a dispatcher that lost the lease notices that at its next write. It then cancels
-// its requests, returns ErrLeaseLost and writes nothing more.
+// TestLeaseIsLost: a dispatcher notices at its next write that it has lost the lease. It then
+// cancels its requests, returns ErrLeaseLost and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(p *process, store *memory){

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// logbook is a slog.Handler that keeps all records.
+// logbook is a slog.Handler that keeps all records, and ignores WithGroup.
 type logbook struct {
 	mu      *sync.Mutex
 	entries *[]logged

@@ -43,7 +43,8 @@ func (m *memory) advance(
 	return turns, nil
 }
 
-// persist changes the state of a row, and tells the model.
+// persist changes the state of a row and tells the model. Unless the row stays marked as sending,
+// persist also ends the lane's request, and takes a row that waits again out of its batch.
 func (m *memory) persist(r *row, state rowState) {
 	r.state = state
 	m.tell(func(q *queuemodel.Model) { q.Wrote(r.ID, state) })
@@ -73,7 +74,7 @@ func (m *memory) finish(r Result) {
 	if len(taken) == 0 { // persisted earlier
 		return
 	}
-	asked := len(taken) // the request covered the first of them
+	asked := len(taken) // how many of them the request covered, counted from the first
 	if r.Message.Action == Send {
 		asked = min(asked, r.coveredItems())
 	}
@@ -184,15 +185,15 @@ func (m *memory) isOutdated(r *row) bool {
 	})
 }
 
-// forgetContent forgets what the message of an edit shows, because the outcome of a request for the
-// edit is unknown.
+// forgetContent forgets what the message of a row shows, if a request with an unknown outcome may
+// have changed it.
 func (m *memory) forgetContent(r *row) {
 	if t := m.shown[r.object]; t != nil && r.action != Send && r.batch != 0 {
 		t.fingerprint = ""
 	}
 }
 
-// take takes the next message of a lane, unless the lane has to wait.
+// take takes the next message of a lane, if there is one that may be sent now.
 func (m *memory) take(l Lane, bounds Bounds) Turn {
 	turn, open := Turn{Lane: l}, m.openIn(l)
 	if len(open) == 0 || m.blocked(l) {

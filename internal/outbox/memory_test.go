@@ -14,8 +14,7 @@ import (
 
 var errUnavailable = errors.New("the database is unavailable")
 
-// memory is a correct Store in memory. Each hook on… runs before its method and may fail or block
-// it.
+// memory is a Store in memory. Each hook on… runs before its method and may fail or block it.
 type memory struct {
 	onWaiting   func(ctx context.Context) error
 	onRecent    func(ctx context.Context) error
@@ -49,7 +48,6 @@ type chatPause struct {
 	epoch int64 // of the dispatcher that persisted it
 }
 
-// shownMessage is a message that the chat shows.
 type shownMessage struct {
 	id          int64
 	rows        []*row
@@ -72,7 +70,7 @@ func newMemory() *memory {
 	}
 }
 
-// tell notifies the model of a change.
+// tell notifies the model of a change, if there is a model.
 func (m *memory) tell(change func(*queuemodel.Model)) {
 	if m.model != nil {
 		change(m.model)
@@ -203,7 +201,7 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 }
 
 // Summarize implements Store. Unlike a real store, it summarizes all new messages of an overfull
-// lane that have certainly not arrived, whatever their content.
+// lane that have certainly not arrived, whatever their content, if there are at least two.
 func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
 	if m.onSummarize != nil {
 		if err := m.onSummarize(lanes); err != nil {

@@ -112,7 +112,7 @@ func TestMergedMessageFails(t *testing.T) {
 }
 
 // TestOverfullLane: a lane with more items than Bounds.MaxWaiting is summarized right before its
-// next turn. If summarizing fails, it is repeated.
+// next turn. If Summarize fails, the dispatcher calls it again.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

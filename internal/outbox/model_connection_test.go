@@ -45,8 +45,8 @@ func (m *memory) script(a addition) {
 	})
 }
 
-// replace gives the content of a page to an older page of the same message, if one waits and was
-// never taken. It reports whether there was one.
+// replace gives the content and the deadline of page r to an older page of the same message, if
+// such a page waits and was never taken. It reports whether it found such a page.
 func (m *memory) replace(r *row) bool {
 	for _, older := range m.openIn(r.lane()) {
 		if older.object == r.object && older.state == rowPlanned && older.Attempts == 0 {
@@ -86,8 +86,8 @@ func (m *memory) unparkAll() []Lane {
 	return lanes
 }
 
-// rowsOf returns the ids of the rows that a request covers, given how many items of its message it
-// covers.
+// rowsOf returns the ids of the rows for the first covered items of m. For any action other than
+// Send, that is only m.Row.
 func rowsOf(m Message, covered int) []int64 {
 	if m.Action != Send {
 		return []int64{m.Row.ID}

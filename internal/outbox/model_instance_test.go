@@ -49,7 +49,8 @@ func (i *instance) trap(m moment, nth int, do func()) {
 	i.traps[m] = &trap{nth, do}
 }
 
-// trigger counts a moment of the kind m, and runs the trap's action if this is the trap's nth one.
+// trigger counts a moment of the kind m, and runs the action of the trap for m if this is the nth
+// such moment.
 func (i *instance) trigger(m moment) {
 	i.mu.Lock()
 	t := i.traps[m]
@@ -179,7 +180,8 @@ func (i *instance) isKilled() bool {
 	}
 }
 
-// waitThaw blocks while the instance is frozen, and reports whether it was frozen.
+// waitThaw blocks while the instance is frozen, unless the instance is killed. It reports whether
+// the instance was frozen.
 func (i *instance) waitThaw() bool {
 	wasFrozen := false
 	for {
@@ -216,8 +218,8 @@ func (i *instance) freeze(d time.Duration) {
 	}()
 }
 
-// isolate prevents the instance from renewing its lease for a while, and returns how long the lease
-// still lasts.
+// isolate prevents the instance from renewing its lease for a while. It returns how long the lease
+// still lasts, 0 if the instance has never had a lease.
 func (i *instance) isolate(d time.Duration) time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -228,7 +230,8 @@ func (i *instance) isolate(d time.Duration) time.Duration {
 	return time.Until(i.lease.expires)
 }
 
-// stop stops the instance gracefully, waits for it, and checks how long that takes.
+// stop stops the instance gracefully, waits for it, and checks how long that takes, unless a freeze
+// may have delayed it.
 func (i *instance) stop() {
 	begun := time.Now()
 	i.cancel()
@@ -286,7 +289,8 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 	return true, err
 }
 
-// wait waits until the duration has passed, the context ends or the instance is killed.
+// wait waits for the duration d. It fails if the context ends or the instance is killed before
+// that.
 func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -329,7 +333,8 @@ func (i *instance) moved(ctx context.Context, from, to int64) error {
 	return nil
 }
 
-// acquire returns the lease if it is free, nil otherwise.
+// acquire takes the lease for an instance. It returns nil if the lease is not free or the instance
+// is killed.
 func (m *memory) acquire(i *instance) *heldLease {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -349,8 +354,8 @@ func (m *memory) acquire(i *instance) *heldLease {
 	return &heldLease{instance: i, epoch: m.epoch, expires: m.leased}
 }
 
-// renew extends a lease, and reports false if the lease is lost. An isolated or killed instance
-// does not learn that and gets true.
+// renew extends a lease, and returns false if the lease is lost. For an isolated or killed
+// instance, it does nothing and returns true, because such an instance does not learn of the loss.
 func (m *memory) renew(r *heldLease) bool {
 	r.waitThaw()
 	m.mu.Lock()

@@ -34,7 +34,7 @@ type addition struct {
 	deadline  time.Duration // 0 for none
 	size      int           // counts against scenario.capacity
 	alone     bool          // cannot share a message
-	fates     []fate        // of the requests that start with it, in order; the last one repeats
+	fates     []fate        // of the requests whose first item it is, in order; the last one repeats
 }
 
 func (a addition) lane() Lane { return laneOf(a.chat, a.action) }
@@ -47,8 +47,8 @@ const (
 	stop   eventKind = "stop"   // an instance stops cleanly, and restarts later
 	kill   eventKind = "kill"   // an instance dies, and restarts later
 	freeze eventKind = "freeze" // an instance is suspended for a while and does not notice
-	// isolate: an instance cannot renew its lease. The items are added shortly before the lease
-	// ends.
+	// isolate: an instance cannot renew its lease for a minute. The items are added shortly before
+	// the lease ends.
 	isolate   eventKind = "isolate"
 	outage    eventKind = "outage" // all requests fail for a while
 	add       eventKind = "add"    // the items are added at the moment of the event
@@ -60,7 +60,7 @@ type moment string
 
 const (
 	atOnce       moment = ""
-	whenStarted  moment = "started"  // before it loads recent requests; the leader stops first
+	whenStarted  moment = "started"  // before it loads recent requests; the event also stops the leader
 	whenChecked  moment = "checked"  // after it has checked its lease
 	whenTaken    moment = "taken"    // after the store has committed, before the answer arrives
 	whenBegun    moment = "begun"    // after a request has begun
@@ -89,7 +89,7 @@ type call struct {
 	slow       time.Duration // delay, half before and half after the effect
 }
 
-// scenario is the complete script of one run of TestModel.
+// scenario is the complete script of one call to play.
 type scenario struct {
 	limits   Limits
 	settings Settings

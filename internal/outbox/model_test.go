@@ -30,7 +30,7 @@ func (s scenario) play() (map[string]int, error) {
 	w.mu.Unlock()
 	_ = sleep(context.Background(), time.Minute) // all instances are up again
 	w.drain()
-	// Even after all that, a new item is sent.
+	// After all faults, a new item must still be sent.
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: notice.Outcome, fates: []fate{{}}}}, wake: true})
 	w.drain()
 	_ = sleep(context.Background(), 2*time.Minute)
@@ -175,8 +175,9 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// TestModelCoversAllSituations: scenarios drawn as in TestModel cover all situations. Some are rare
-// and depend on the order of two goroutines, so it plays more scenarios while any is missing.
+// TestModelCoversAllSituations: scenarios drawn as in TestModel cover all situations. Some
+// situations are rare and depend on the order of two goroutines. While any is missing, the test
+// plays more scenarios, up to 2,000.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const (

@@ -79,7 +79,7 @@ func (w *world) fail(err error) {
 	w.errs = append(w.errs, err)
 }
 
-// next removes and returns the next scripted call. It returns a successful one if none is left, or
+// next removes and returns the next scripted call. It returns a successful call if none is left, or
 // if w is free of faults.
 func (w *world) next(calls *[]call) call {
 	w.mu.Lock()
@@ -120,7 +120,8 @@ func (w *world) checkCallRate() {
 	}
 }
 
-// fate returns the scripted outcome of the next request for a message.
+// fate returns the outcome of the next request for a message. An outage, an old id of the chat, or
+// an unknown message to edit overrides the script.
 func (w *world) fate(m Message) fate {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,7 +203,7 @@ func (w *world) apply(e event) {
 	}
 }
 
-// put adds the items of an event to the queue.
+// put adds the items of an event to the queue, and wakes lanes as the event says.
 func (w *world) put(e event) {
 	var lanes []Lane
 	for _, a := range e.adds {
@@ -218,8 +219,8 @@ func (w *world) put(e event) {
 	}
 }
 
-// host returns the instance that dispatches, or if other is set one that does not, with its host.
-// If there is none, it returns the first instance.
+// host returns an instance that dispatches, or one that does not if other is set, and its host. If
+// there is no such instance, it returns the first one.
 func (w *world) host(other bool) (*host, *instance) {
 	all := w.instances()
 	for n, i := range all {
@@ -300,8 +301,8 @@ func (w *world) reportNewIDs() {
 	}
 }
 
-// drain waits until nothing is left to send, or until it gives up. Without polls, it unparks the
-// chats again and again.
+// drain waits until nothing is left to send, at most about four hours. Meanwhile it reports new ids
+// of chats. Without polls, it also unparks all chats every ten seconds.
 func (w *world) drain() {
 	const interval, rounds = 10 * time.Second, 1500
 	for range rounds {

@@ -22,8 +22,8 @@ func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(co
 	}
 }
 
-// TestOutage: once three chats have failed, one lane at a time makes a request, at intervals that
-// grow up to 20 s, and the others wait. After the outage, all items are sent.
+// TestOutage: once requests have failed in three chats, one lane at a time makes a request, at
+// intervals that grow up to 20 s, and the other lanes wait. After the outage, all items are sent.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -40,7 +40,7 @@ func TestOutage(t *testing.T) {
 			if !p.Stats().CircuitOpen {
 				t.Error("the circuit is not open")
 			}
-			// The requests in flight at the third failure come first, then one at a time.
+			// The requests in flight at the third failure come first, then one request at a time.
 			requests, opens := sender.all(), sender.all()[0].ended
 			first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
 			if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
@@ -147,7 +147,7 @@ func TestBreakerInOutage(t *testing.T) {
 }
 
 // TestBreakerProbes: each failed probe doubles the pause, up to 20 s and within the jitter. Answers
-// and failures before the pause has ended do not count. The first answer after that closes the
+// and failures before the end of a pause do not count. The first answer after a pause closes the
 // circuit and resets the pauses.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()

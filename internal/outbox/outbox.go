@@ -71,7 +71,7 @@ type Item struct {
 	Payload []byte
 	Names   map[int64]Name // by player id: the players in the payload, and the addressee
 	// AddresseeID and Addressee identify the person being answered: by a player's id, or by the
-	// name of a person who is not a player. Both are zero if there is none.
+	// name of a person who is not a player. Both are zero if nobody is being answered.
 	AddresseeID        int64
 	Addressee          string
 	ReplyTo            int64  // the message to reply to, 0 for none
@@ -88,7 +88,7 @@ type Name struct {
 	Mark string `json:"mark"` // tells players with the same name apart; empty if unneeded
 }
 
-// Message is the content of one request: one item, or several from the head of a lane.
+// Message is the content of one call to Sender.Send: one item, or several from the head of a lane.
 type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
@@ -96,8 +96,8 @@ type Message struct {
 	// Parked means that the chat is parked, and that this message tries whether the bot may write
 	// to the chat again. It is not set for answers to buttons.
 	Parked bool
-	// Language is the IETF tag of the language to render in. It is the item's own language if it
-	// has one, otherwise the chat's. For Edit, it is the language of the edited message.
+	// Language is the IETF tag of the language to render in: the language of the item if it has
+	// one, otherwise the chat's. For Edit, it is the language of the edited message.
 	Language string
 	Tables   bool   // the chat wants tables where they help
 	Dark     bool   // the chat wants dark charts
@@ -119,7 +119,7 @@ type Message struct {
 	// Object identifies the message that must exist once, for Ensure.
 	Object string
 	// Target is the messenger's id of the existing message, 0 if unknown, for Edit, Ensure and
-	// Page. KnownFingerprint is the fingerprint of its current content.
+	// Page. KnownFingerprint is the fingerprint of its current content, empty if unknown.
 	Target           int64
 	KnownFingerprint string
 
@@ -150,8 +150,8 @@ const (
 )
 
 // Sender renders a message and sends as many of its items as fit. Send calls begin before each
-// request. An error that is not a *Failure counts as Failed. The receipt is used after a failure
-// too: Covered is then the number of items that the failure concerns.
+// request. An error that does not wrap a *Failure counts as Failed. The receipt is used after a
+// failure too: Covered is then the number of items that the failure concerns.
 type Sender interface {
 	Send(ctx context.Context, m Message, begin Begin) (Receipt, error)
 }
@@ -202,7 +202,7 @@ const (
 // Failure is the reason why a message was not sent, or may not have been sent.
 type Failure struct {
 	Kind       FailureKind
-	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
+	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for; 0 if unknown
 	NewID      int64         // for Migrated: the messenger's new id of the chat
 	Refusal    string        // the messenger's own words; empty if there are none
 	Err        error
@@ -214,8 +214,8 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Kind, f.Err) }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// LeavesLane reports whether a failure of this kind removes the item from its lane. It does not
-// consider Result.Dead.
+// LeavesLane reports whether the failure removes the item from its lane. It considers only Kind,
+// not Result.Dead.
 func (f *Failure) LeavesLane() bool {
 	return f.Kind == Rejected || f.Kind == Obsolete || f.Kind == Uncertain || f.Kind == Unsupported
 }
@@ -328,7 +328,7 @@ type Survey struct {
 	Waiting int           // items waiting in all chats, without those set aside
 	Largest []ChatBacklog // the chats with the most waiting items, in descending order
 	Dead    int           // items that are dead letters now
-	LastID  int64         // the newest item's id; it grows by about one for each added item
+	LastID  int64         // the newest item's id, 0 for none; grows by about one with each item
 }
 
 // ChatBacklog is the number of waiting items in a chat. Chat is the store's id, because metrics

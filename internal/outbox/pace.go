@@ -52,7 +52,7 @@ func (p *pace) add(end time.Time) {
 }
 
 // clearAt returns when the last of the remembered requests stops counting against the limits. It
-// returns the zero time if there are none.
+// returns the zero time if no requests are remembered.
 func (p *pace) clearAt() time.Time {
 	if len(p.ends) == 0 {
 		return time.Time{}

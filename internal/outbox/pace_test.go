@@ -127,8 +127,8 @@ func TestPaceKeepsWindows(t *testing.T) {
 	})
 }
 
-// TestPaceForgets: a pace keeps at most twice as many requests as its largest window allows, in
-// order, in whatever order they are added. It never loses the latest ones.
+// TestPaceForgets: a pace keeps at most twice as many requests as its largest window allows, sorted
+// by time. It never loses the latest ones, in whatever order they are added.
 func TestPaceForgets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

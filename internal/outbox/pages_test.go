@@ -145,8 +145,8 @@ func TestPageInABusyChat(t *testing.T) {
 	})
 }
 
-// TestPagesWaitForTheRequestInFlight: while a request uses up the limit of the chat, the chat's
-// other lane waits until that request ends. The other lane then continues, whatever the outcome.
+// TestPagesWaitForTheRequestInFlight: while a request from one lane uses up the chat's limit, the
+// chat's other lane waits. When the request ends, the other lane continues, whatever the outcome.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {

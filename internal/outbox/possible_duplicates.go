@@ -29,9 +29,9 @@ const (
 	// defaultTimeout limits a request that does not repeat another one, unless Settings.SendTimeout
 	// is shorter.
 	defaultTimeout = 5 * time.Second
-	// LongestRequest limits a request that may repeat another one, unless Settings.SendTimeout is
-	// shorter than defaultTimeout. It is longer than defaultTimeout, because the messenger may be
-	// slow.
+	// LongestRequest limits a request that may repeat another one, except for a callback answer. If
+	// Settings.SendTimeout is shorter than defaultTimeout, the limit is shorter in proportion. The
+	// limit exceeds defaultTimeout, because the messenger may be slow.
 	LongestRequest = 8 * time.Second
 )
 

@@ -110,8 +110,8 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 }
 
 // TestPossibleDuplicatesAreLimited: after five requests with an unknown outcome, the dispatcher
-// gives up on a message, and the lane continues. The pauses in between grow to a quarter of an
-// hour.
+// gives up on a message, and the lane continues. The pauses between these requests grow to a
+// quarter of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -171,7 +171,7 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 }
 
 // TestRepeatedRequestFitsTheLease: a repeated request has a longer timeout, so it begins only if
-// the lease lasts longer. Other lanes need not wait for that.
+// the lease lasts longer. Meanwhile, a first request in another lane need not wait.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -244,8 +244,8 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 }
 
 // TestEditsAreRepeatedUntilTheyArrive: an edit is repeated until a request succeeds, because
-// repeating it creates no duplicate. The pauses grow to 15 minutes, and the timeout is the longer
-// one.
+// repeating it creates no duplicate. The pauses grow to 15 minutes, and each repeated request has
+// the longer timeout.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -32,7 +32,8 @@ func (r *refusals) unsettled(l *lane) bool {
 }
 
 // isOutage reports whether the refusal of a lane's first item in these words counts as an outage.
-// It records the refusal unless a request that began later has been accepted.
+// It records the refusal, unless a request that began after the item's first refusal has been
+// accepted.
 func (r *refusals) isOutage(l *lane, words string, now time.Time) bool {
 	if !r.unsettled(l) {
 		return false

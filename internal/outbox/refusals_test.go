@@ -65,9 +65,9 @@ func TestRefusedInOneChat(t *testing.T) {
 	}
 }
 
-// TestRefusedAmongOthers: if three chats among many get the same refusal, it counts against their
-// items. The other chats get their messages promptly, and the three items become dead letters about
-// a minute later.
+// TestRefusedAmongOthers: if three chats among many get the same refusal, the refusal counts
+// against their items. The other chats get their messages promptly, and the three items become dead
+// letters about a minute later.
 func TestRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	const chats, poisoned = 100, 3

@@ -63,8 +63,8 @@ func attributes(m Message) slog.Attr {
 }
 
 // skipRequest reports whether to make no request for a message, and if so, sets the result. It
-// skips the request if the content is already shown, if there are too many possible duplicates, or
-// if the dispatcher stops or may lose its lease too soon.
+// skips the request if the content is certainly shown already, if there are too many possible
+// duplicates, or if the dispatcher stops or may lose its lease too soon.
 func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
 	switch {
@@ -147,8 +147,8 @@ func logFailure(log *slog.Logger, r Result) {
 	}
 }
 
-// reportNewID calls Settings.ChatMigrated and stores its error in the failure. After an error, the
-// messenger reports the new id again at the next request.
+// reportNewID calls Settings.ChatMigrated, and stores its error or panic in the failure. After an
+// error, the messenger reports the new id again at the next request.
 func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	if t.settings.ChatMigrated == nil {
 		return
@@ -201,8 +201,8 @@ func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	return Receipt{}, &Failure{Kind: Ambiguous, Err: errHangs}
 }
 
-// onResult processes the outcome of a request: it sets the pause of the lane and queues the result
-// to be persisted.
+// onResult processes the outcome of a message: it sets the pause of the lane, updates limits,
+// circuit and measurements, and queues the result to be persisted.
 func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	t.judge(&r, now)

@@ -49,9 +49,9 @@ func (t *term) touch(l Lane) {
 	}
 }
 
-// onPolled schedules lanes with waiting items. It skips busy lanes, and lanes that are not in
-// memory and may not send yet. The wait that the store reports replaces the one in memory, because
-// another instance may have changed the pause of the chat.
+// onPolled schedules lanes with waiting items, except busy lanes, and lanes that are not in memory
+// and may not send yet. The wait that the store reports replaces the one in memory, because another
+// instance may have changed the pause of the chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
@@ -106,8 +106,7 @@ func (t *term) schedule(l *lane, now time.Time) {
 		// of their requests is accepted, the item itself is at fault.
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
-		// same level as the chat's messages, so the page goes ahead of lanes of messages that began
-		// to wait later
+		// the page has waited long enough to get the priority of its chat's messages
 		t.ready.add(l, rank(l.since, messages.level))
 	default:
 		t.ready.add(l, order)
@@ -149,7 +148,8 @@ func (t *term) dequeue(l *lane) {
 }
 
 // makeIdle marks a busy lane as having nothing to send. The lane stays in memory as long as recent
-// requests count against the chat's limits.
+// requests count against the chat's limits. The chat's other lanes may have waited for this lane,
+// so makeIdle reschedules them.
 func (t *term) makeIdle(l *lane, now time.Time) {
 	l.backoff, l.repeats, l.readyAt = nil, false, time.Time{}
 	if until := l.chat.clearAt(); until.After(now) {
@@ -196,8 +196,8 @@ func (t *term) startReady(now time.Time) {
 	for l := t.ready.first(); l != nil && t.hasSlot(now) && t.mayBegin(t.settings.SendTimeout); l = t.ready.first() {
 		t.dequeue(l)
 		if t.mayBeginAt(l, now).After(now) {
-			// since then, another lane of the chat has begun a request, or got something to send
-			// first
+			// after this lane became ready, another lane of its chat began a request, or got
+			// something that goes first
 			t.schedule(l, now)
 			continue
 		}
@@ -226,8 +226,8 @@ func (t *term) claim(l *lane) {
 	l.chat.inFlight++
 }
 
-// release frees the slot of a lane, and reschedules the other lanes that share the pace of its
-// chat, because they may be waiting for that.
+// release frees the slot of a lane. It reschedules the other lanes that share the pace of its chat,
+// because they may be waiting for the end of the lane's request.
 func (t *term) release(l *lane, now time.Time) {
 	if l.Kind == CallbackAnswers {
 		t.answeringCallbacks--

@@ -9,7 +9,7 @@ import (
 // Settings configures a Dispatcher. If a field is zero, the default stated below applies. A limit
 // without windows does not limit anything.
 type Settings struct {
-	Parallel  int           // requests in flight, and as many callback answers; default 32
+	Parallel  int           // maximum number of requests, and of callback answers, in flight; default 32
 	PollEvery time.Duration // shortest pause between polls, default 1 s
 	// SendTimeout limits one request. It is 5 s by default and must not be longer. A request that
 	// may repeat another one may take 8/5 of it, except for a callback answer. A request starts
@@ -21,7 +21,7 @@ type Settings struct {
 	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more
 	// wait, Bounds.MaxWaiting is reduced to a tenth.
 	WaitingTotal int
-	// MaxFailures is the number of requests for an item that end as Failed before it becomes a dead
+	// MaxFailures is how many requests for an item may end as Failed before the item becomes a dead
 	// letter, default 8.
 	MaxFailures int
 	// Favored lists the messenger's ids of chats whose items have a higher priority than others of

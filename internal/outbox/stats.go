@@ -61,7 +61,7 @@ func (s *statsRecorder) read() Stats {
 }
 
 // dispatching sets whether this instance is the leader. It resets the gauges that only a leader
-// updates, except for the average wait.
+// updates, except the average wait.
 func (s *statsRecorder) dispatching(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

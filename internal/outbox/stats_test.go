@@ -187,7 +187,8 @@ func TestStatsAreCopies(t *testing.T) {
 	equal(t, m.read().Largest[0].Waiting, 5, "waiting items")
 }
 
-// TestPausesDoNotCountAsWaits: while a lane pauses and may not send, it does not wait for its turn.
+// TestPausesDoNotCountAsWaits: the time during which a lane may not send does not count as a wait
+// for its turn.
 func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,10 +14,10 @@ const persistRetryDelay = 200 * time.Millisecond
 // next batch, so that summarizing does not delay the results of requests for long.
 const summarizedAtOnce = 4
 
-// storeWriter is the state of writing to the store. Only one batch is written at a time; the next
-// one covers what has come up meanwhile, up to limit. After a failure the limit is 1, and each
-// success doubles it, up to maxBatch, so that a result that cannot be written does not keep the
-// others from being written.
+// storeWriter is the state of writing to the store. Only one batch is written at a time. Meanwhile,
+// new results and takes wait for the next batch, which has at most limit entries. After a failure,
+// limit is 1, and each success doubles it, up to maxBatch. So a result that cannot be written does
+// not hold up the others.
 type storeWriter struct {
 	persisting bool
 	limit      int       // maximum number of results and takes in a batch
@@ -25,7 +25,8 @@ type storeWriter struct {
 	failing    bool
 }
 
-// persist starts to write the next batch, unless one is being written or there is nothing to write.
+// persist starts to write the next batch, unless a batch is being written, the pause after a
+// failure is not over, or there is nothing to write.
 func (t *term) persist(ctx context.Context, now time.Time) {
 	w := &t.writer
 	if w.persisting || now.Before(w.nextAt) {
@@ -90,7 +91,7 @@ func (t *term) bounds() Bounds {
 	return bounds
 }
 
-// onPersisted continues the lanes of a batch, or postpones all of it after an error.
+// onPersisted continues the lanes of a batch, or postpones the whole batch after an error.
 func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 	w := &t.writer
 	w.persisting = false
@@ -131,8 +132,8 @@ func (t *term) postpone(b batch, now time.Time) {
 	}
 }
 
-// startTurn sends the message that was taken from a lane. Without a message, the lane waits or
-// becomes idle.
+// startTurn sends the message that was taken from a lane, unless the dispatcher is stopping.
+// Without a message, the lane waits or becomes idle.
 func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now time.Time) {
 	t.stats.taken(turn)
 	switch m := turn.Message; {

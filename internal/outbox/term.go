@@ -110,9 +110,11 @@ func (t *term) run(ctx context.Context) error {
 }
 
 // loop dispatches until the context ends. It then waits, for a limited time, until the requests in
-// flight have ended and their results are persisted.
+// flight have ended and their results are persisted. It fails with ErrLeaseLost if the lease is
+// lost.
 func (t *term) loop(ctx context.Context) error {
-	// Both outlive ctx: requests then end by their timeouts, and stop cancels storeCtx later.
+	// These contexts outlive ctx. Requests end by their timeouts, and storeCtx ends when the time
+	// to stop is over; see stop.
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelStore()
@@ -172,8 +174,9 @@ func (t *term) isBusy() bool {
 	return t.sending+t.answeringCallbacks > 0 || t.writer.persisting || len(t.results) > 0
 }
 
-// step does everything that is possible now, and returns the time until more may become possible.
-// It uses the same now for both, so that nothing that becomes possible in between is missed.
+// step does everything that is possible at now, and returns the time until more may become
+// possible. It finds that time from the same now, so that nothing that becomes possible in between
+// is missed.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)
@@ -223,7 +226,8 @@ func (t *term) mayBegin(timeout time.Duration) bool {
 }
 
 // prepare puts back items that were set aside as Unsupported, and loads the requests that still
-// count against the limits. Nothing may be sent before that.
+// count against the limits. Nothing may be sent before that. It retries until it succeeds, the
+// lease is lost or the context ends.
 func (t *term) prepare(ctx context.Context) error {
 	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
 	failing := false

@@ -44,7 +44,7 @@ func TestChatsTakeTurns(t *testing.T) {
 		advance(t, 5*time.Second+time.Millisecond)
 		id := store.add(4)
 		p.Wake(4)
-		advance(t, 4*time.Second) // one is in flight, and two lanes have waited longer
+		advance(t, 4*time.Second) // one request is in flight, and two lanes have waited longer
 		if r := store.row(id); r.state != rowSent {
 			t.Errorf("the other chat's item is %s, want sent", r.state)
 		}

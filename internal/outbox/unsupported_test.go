@@ -66,7 +66,8 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	})
 }
 
-// TestLeaseLostBeforeTheTerm: if the lease is lost before Run begins, Run returns an error at once.
+// TestLeaseLostBeforeTheTerm: if the lease was lost before Run begins, Run returns an error at
+// once.
 func TestLeaseLostBeforeTheTerm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -110,7 +110,7 @@ func TestPollFindsItems(t *testing.T) {
 }
 
 // TestPollFails: failed polls and surveys are repeated until they succeed. The log reports only the
-// first failure of each.
+// first failure of the polls and of the surveys.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]func(context.Context) error{

@@ -1,6 +1,7 @@
 // Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible
 // from outside: the items added, what is taken from the store and persisted there, the requests
-// made, and what arrives. It must not import the queue, so that it does not share its bugs.
+// made, and what arrives. It must not import the queue's package, so that it does not share the
+// bugs of the queue.
 //
 // Tests notify a [Model] of all events in order. [Model.Verdict] returns the first few violations.
 package queuemodel
@@ -120,7 +121,7 @@ type Model struct {
 	// overlapped means that an excused request has arrived. It may have overlapped the requests of
 	// the next leader, so that objects may have any content.
 	overlapped  bool
-	limitHits   int // requests that used up a limit
+	limitHits   int // how often a request used up a limit
 	failures    int // failed requests that may make all lanes pause
 	requests    int // ended requests
 	storeErrors int // failed calls to the store
@@ -221,7 +222,8 @@ func New(rules Rules, now func() time.Time) *Model {
 }
 
 // Verdict returns the first few violations, nil if there are none. Items that have not ended and
-// unexplained duplicates are violations too, so call it after the queue has had enough time.
+// unexplained duplicates are violations too, so call it only after the queue has had time to send
+// everything.
 func (m *Model) Verdict() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -292,8 +294,8 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	i.Says, i.Deadline = says, deadline
 }
 
-// Summarizes records that an item becomes the summary of other items, which must be later items in
-// the same lane. A summary never expires.
+// Summarizes records that an item becomes the summary of other items. The other items must come
+// later in the same lane, and no item may have arrived. A summary never expires.
 func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,8 +24,8 @@ func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 }
 
 // Begins records that an instance starts a request for these items. An excused request comes from a
-// process that froze after it had checked its lease. It may overlap the next leader's requests,
-// which nothing can prevent.
+// process that froze after it had checked its lease. Such a request may overlap the next leader's
+// requests, which nothing can prevent.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,6 +201,7 @@ func (m *Model) Full() int {
 }
 
 // Ends records the answer to a request, and for RateLimited the wait that the messenger asks for.
+// If the answer comes later than Rules.Grace after the cancellation, the outcome stays unknown.
 func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -224,9 +224,9 @@ func (m *Model) isGivenUp(r *Request) bool {
 	return !r.canceledAt.IsZero() && m.now().Sub(r.canceledAt) >= m.rules.Grace
 }
 
-// Unwritten considers the last request of each lane, if an instance made it and its first item is
-// still marked as sending. It returns how many of these requests are in flight, and how many have
-// delivered their items.
+// Unwritten looks at the last request of each lane, if it was made under the given epoch and its
+// first item is still marked as sending. It returns how many of these requests are in flight, and
+// how many have delivered their items.
 func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
