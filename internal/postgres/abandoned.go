@@ -44,7 +44,8 @@ func identify(ctx context.Context, conn *pgx.Conn) error {
 
 var errAbandoned = errors.New("an abandoned statement is still running")
 
-// Note adds the process of a connection if the connection is closed.
+// Note adds the process of a closed connection. It ignores open connections, and connections whose
+// process was never identified.
 func (a *Abandoned) Note(conn *pgxpool.Conn) {
 	p, known := conn.Conn().PgConn().CustomData()[processKey].(process)
 	if !known || !conn.Conn().IsClosed() {
@@ -57,7 +58,7 @@ func (a *Abandoned) Note(conn *pgxpool.Conn) {
 
 // End terminates all noted processes, except one that a pooler has reused for conn. If it returns
 // nil, none of the abandoned statements is still running, and the server has rolled back everything
-// that was not committed.
+// that was not committed. After an error, the processes remain noted.
 func (a *Abandoned) End(ctx context.Context, conn *pgxpool.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

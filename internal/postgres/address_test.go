@@ -56,7 +56,8 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 
 // TestNoPartOfTheUserIsShown: whatever special characters the user and the password contain, the
 // URL leads to no host but the intended one, and no address, error or log line shows a recognizable
-// part of the two. That holds whether the server refuses the session or cannot be reached.
+// part of the user or the password. That holds whether the server refuses the session or cannot be
+// reached.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.ByTCP(t, pgtest.Empty(t)))

@@ -55,9 +55,10 @@ func (e *DeadUpdatesError) Error() string {
 }
 
 // AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for
-// none. If that was another bot, AdoptBot removes or marks the data with ids that mean something
-// else to the new bot. It fails with ErrInstanceRuns or a *DeadUpdatesError if the database cannot
-// be adopted. After an error nothing has changed, unless the answer to the commit was lost.
+// none. If the previous owner was another bot, AdoptBot removes, expires or marks the data with ids
+// that mean something else to the new bot. It fails with ErrInstanceRuns or a *DeadUpdatesError if
+// the database cannot be adopted. After an error nothing has changed, unless the answer to the
+// commit was lost.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)

@@ -177,7 +177,7 @@ var breaks = map[string][]string{
 	},
 	"group_players_elo_check": {
 		`UPDATE group_players SET elo = -1`,
-		// A value above the limit also exceeds the best rating, whose constraint is checked first,
+		// A value above the limit also exceeds the best rating, and the server checks constraints
 		// in alphabetical order.
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_best_elo_check; UPDATE group_players SET elo = 10001`,
 	},
@@ -193,8 +193,8 @@ var breaks = map[string][]string{
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_longest_streak_check; UPDATE group_players SET won = -1, lost = 2 WHERE id = 2`,
 	},
 	"group_players_streak_check": {
-		// A streak of more wins than longest_streak also violates that column's constraint, which
-		// is checked first, in alphabetical order.
+		// A streak of more wins than longest_streak also violates the constraint of that column,
+		// and the server checks constraints in alphabetical order.
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_longest_streak_check; UPDATE group_players SET streak = 2 WHERE id = 1`,
 		`UPDATE group_players SET streak = -1 WHERE id = 1`,
 	},
@@ -290,7 +290,7 @@ var breaks = map[string][]string{
 	},
 	"elo_history_elo_check": {
 		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
-		// A value above the limit also exceeds the best rating, whose constraint is checked first,
+		// A value above the limit also exceeds the best rating, and the server checks constraints
 		// in alphabetical order.
 		`ALTER TABLE elo_history DROP CONSTRAINT elo_history_best_before_check; UPDATE elo_history SET elo_before = 10001`,
 		`UPDATE elo_history SET elo_after = 10001`,
@@ -475,7 +475,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	// Newer servers name NOT NULL constraints too.
+	// Newer servers list NOT NULL constraints too.
 	there := dbtest.Values[string](t, pool, `
 		SELECT conname::text FROM pg_constraint
 		WHERE connamespace = 'public'::regnamespace AND conrelid <> 'schema_migrations'::regclass AND contype <> 'n'

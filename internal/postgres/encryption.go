@@ -39,9 +39,9 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 	return Encryption{Exposed: !staysInside(hosts, local, ipOf(remote))}
 }
 
-// AsksTwice reports whether connections try several hosts, each with and without TLS. pgx does so
-// unless sslmode rules out one of the two. Unlike other clients, pgx tries a host again without TLS
-// even if the host has answered over TLS that it is a standby.
+// AsksTwice reports whether connections try several hosts, and the first of them both with and
+// without TLS. pgx does so unless sslmode rules out one of the two. Unlike other clients, pgx tries
+// a host again without TLS even if the host has answered over TLS that it is a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
 	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
 	other := func(f *pgconn.FallbackConfig) bool { return !first(f) }

@@ -58,7 +58,8 @@ func fakeHost(t *testing.T, serve func(net.Conn)) (address string, asked *atomic
 
 func silentHost(net.Conn) {}
 
-// forwarding serves a connection by forwarding everything to the server of a database.
+// forwarding returns a function that serves a connection by forwarding everything to the server of
+// a database.
 func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
@@ -107,7 +108,7 @@ func TestSilentHosts(t *testing.T) {
 			dark, _ := fakeHost(t, silentHost)
 			frozen, _ := fakeHost(t, silentHost)
 			hosts := slices.Insert([]string{dark, frozen}, position, good)
-			// Each host appears twice, as with optional TLS.
+			// With optional TLS, pgx tries each host twice.
 			address := pgtest.WithParameter(through(t, database, hosts...), "sslmode", "prefer")
 			pools, err := postgres.OpenPools(t.Context(), address, dbtest.MaxWait, slog.New(slog.DiscardHandler))
 			dbtest.Must(t, err)
@@ -231,7 +232,7 @@ func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	}
 }
 
-// refusing serves a connection by refusing the session with an error code.
+// refusing returns a function that serves a connection by refusing the session with an error code.
 func refusing(code string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)
@@ -243,8 +244,8 @@ func refusing(code string) func(net.Conn) {
 	}
 }
 
-// failing serves a connection by accepting the session. Queries that contain text fail with the
-// code; all others succeed.
+// failing returns a function that serves a connection by accepting the session. Queries that
+// contain text then fail with the code; all others succeed.
 func failing(code, text string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)

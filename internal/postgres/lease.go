@@ -17,7 +17,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// LeaderLease is the name of the lease for dispatching the outbox.
+// LeaderLease is the name of the lease whose holder is the leader.
 const LeaderLease = "leader"
 
 // Lease is an exclusive right for a limited time. The database's clock decides whether it has
@@ -126,7 +126,8 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 }
 
 // Renew extends the lease to its full duration from now, even if it has expired. It fails with
-// outbox.ErrLeaseLost if another holder has taken the lease, or if the lease was released.
+// outbox.ErrLeaseLost if another holder has taken the lease, or if this holder has released or
+// never acquired it.
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
@@ -162,7 +163,8 @@ func (l *Lease) noteTimeout(err error) error {
 
 // Release gives up the lease, so that other instances need not wait for it to expire. It also
 // removes the holder's name, so that the next holder does not consider this one crashed. Release
-// fails with outbox.ErrLeaseLost if another holder has taken the lease.
+// fails with outbox.ErrLeaseLost if another holder has taken the lease, or if this holder has never
+// acquired it.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
@@ -179,9 +181,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// PredecessorCrashed reports whether the previous holder did not release the lease. The cause may
-// be an update that it was handling. PredecessorCrashed also returns true if the answer to an
-// earlier Acquire was lost, because nothing is known about the previous holder then.
+// PredecessorCrashed reports whether the holder before the last Acquire did not release the lease.
+// The cause may be an update that it was handling. PredecessorCrashed also returns true if the
+// answer to an earlier Acquire was lost, because nothing is known about the previous holder then.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -260,8 +262,8 @@ func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 }
 
 // Transact runs fn in a transaction, which it commits if fn returns nil and otherwise rolls back.
-// The transaction runs under the lease unless that is nil. Because the caller may retry, fn should
-// affect nothing but the database.
+// The transaction runs under the lease, unless lease is nil. Because the caller may retry, fn
+// should affect nothing but the database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, lease *Lease, fn func(pgx.Tx) error) error {
 	tx, err := lease.Begin(ctx, pool)
 	if err != nil {

@@ -27,7 +27,8 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 }
 
 const (
-	// sharesLease locks like a transaction under the lease, and takesLease like a takeover.
+	// sharesLease takes the lock as a transaction under the lease does. takesLease takes it and
+	// raises the epoch, as a takeover does.
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
 	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0));
 		UPDATE leases SET epoch = epoch + 1`

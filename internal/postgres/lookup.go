@@ -15,7 +15,7 @@ func ActiveSince(at, hideDays string) string {
 	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
 }
 
-// FirstSeason inserts the first season of each ladder in the CTE l, which must come before it.
+// FirstSeason inserts the first season of each ladder in l, a CTE that must precede it.
 const FirstSeason = `
 		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
 		SELECT season_id, group_id, id, 1 FROM l`

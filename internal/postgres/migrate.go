@@ -103,8 +103,8 @@ func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progres
 	return p, nil
 }
 
-// CheckSchema returns an error unless the database is at exactly the newest version of the files.
-// It changes nothing.
+// CheckSchema returns an error unless the database is at exactly the newest version of the files
+// and no migration is unfinished. It changes nothing.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	switch at, err := progressOf(ctx, pool, files); {
 	case err != nil:
@@ -232,8 +232,9 @@ func (d atomicDriver) Run(migration io.Reader) error {
 	return nil
 }
 
-// Version implements database.Driver. It returns the previous version instead of a dirty one. It
-// fails for a dirty version that is not in the files, because its predecessor is unknown.
+// Version implements database.Driver. It returns the version before a dirty one, or NilVersion if
+// the first version is dirty. It fails for a dirty version that is not in the files, because its
+// predecessor is unknown.
 func (d atomicDriver) Version() (int, bool, error) {
 	version, dirty, err := d.Driver.Version()
 	if err != nil || !dirty || version < 0 {

@@ -440,7 +440,8 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateFailingStep: a broken step leaves nothing behind, and fails again until it is fixed.
+// TestMigrateFailingStep: nothing of a broken step is committed, and the step fails again until it
+// is fixed.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
@@ -470,8 +471,8 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	}
 }
 
-// TestMigrateUnknownVersion: Migrate changes nothing in a database whose version has no file,
-// whether the version is dirty or not.
+// TestMigrateUnknownVersion: if the database has a version without a file, Migrate fails with
+// ErrTooOld or ErrTooNew and changes nothing, whether the version is dirty or not.
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

@@ -154,8 +154,9 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	}
 }
 
-// publish sends all pending notifications. They are not sent in the transactions that cause them,
-// because the commit of a transaction with NOTIFY waits for all other such commits.
+// publish sends all pending notifications. After an error, they are pending again. They are not
+// sent in the transactions that cause them, because the commit of a transaction with NOTIFY waits
+// for all other such commits.
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()
@@ -238,7 +239,7 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	}
 }
 
-// laneMarks holds the suffix for each kind of lane in a payload.
+// laneMarks holds the suffix for each kind of lane in a payload; Messages has none.
 var laneMarks = []string{outbox.CallbackAnswers: "t", outbox.Pages: "p", outbox.Boards: "b"}
 
 // lanePayload formats a lane as the chat's id and the mark of its kind, such as 12 or 14t.

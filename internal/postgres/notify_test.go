@@ -103,7 +103,8 @@ func (i *instance) received(t *testing.T, n int) []outbox.Lane {
 	return lanes
 }
 
-// TestNotify: both instances receive what one of them publishes. Invalid payloads cause no events.
+// TestNotify: both instances receive what either of them publishes. Invalid payloads cause no
+// events.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	a, b := twoInstances(t)

@@ -25,7 +25,7 @@ func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service 
 type IsAdmin func(context.Context) (bool, error)
 
 // Admins implements ranking.Admins with the IsAdmin in the context of the call; see WithAdmin.
-// Without one, no sender is an admin.
+// Without an IsAdmin, no sender is an admin.
 type Admins struct{}
 
 type adminKey struct{}
@@ -48,7 +48,7 @@ func (Admins) IsAdmin(ctx context.Context, _ ranking.ExternalChatID, _ ladder.Us
 	return false, nil
 }
 
-// SentAt is when the commands of By were sent. It is recent enough that they get answers.
+// SentAt is when the commands of By were sent. It is recent enough for the commands to get answers.
 var SentAt = time.Now().Truncate(time.Second)
 
 // By returns the origin of a command that a person sends in the club.
@@ -97,7 +97,7 @@ func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) 
 	}
 }
 
-// Fix corrects the scores of match n.
+// Fix corrects the scores of match n of the club.
 func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scores ...ladder.Score) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.FixMatch{Amendment: Number(n), Scores: scores}))

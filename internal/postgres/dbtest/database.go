@@ -52,7 +52,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Equal checks that got equals want. what names them in the error.
+// Equal checks that got equals want. The argument what names the values in the error.
 func Equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {
@@ -113,7 +113,7 @@ func Begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 	return tx
 }
 
-// Await polls until a query returns true, at most for MaxWait.
+// Await polls until a query returns true. It fails the test after MaxWait.
 func Await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	deadline := time.After(MaxWait)
@@ -128,7 +128,7 @@ func Await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	}
 }
 
-// Receive receives a value from a channel, and waits at most MaxWait.
+// Receive receives a value from a channel. It fails the test after MaxWait.
 func Receive[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
@@ -151,8 +151,8 @@ func Start(f func() error) <-chan error {
 const Blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`
 
-// Define runs SQL that creates a function and triggers that call it. It drops them when the test
-// ends.
+// Define runs SQL that creates a function and triggers that call it. The function and the triggers
+// are dropped when the test ends.
 func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	t.Helper()
 	Exec(t, pool, sql)
@@ -173,7 +173,8 @@ func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	}
 }
 
-// ShortWait returns the database with another pool, whose statements wait at most 50 ms for a lock.
+// ShortWait returns the database with another pool, whose statements wait at most 50 ms for each
+// lock.
 func ShortWait(t *testing.T, d *pgtest.Database) *pgtest.Database {
 	t.Helper()
 	return &pgtest.Database{URL: d.URL, Pool: Open(t, d.URL, func(c *pgxpool.Config) {

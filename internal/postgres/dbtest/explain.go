@@ -20,7 +20,8 @@ type Statement struct {
 	Args []any
 }
 
-// Recorder records the statements of a pool, as the Tracer of its configuration.
+// Recorder is a tracer that records statements. Set it as the Tracer in the configuration of a
+// pool.
 type Recorder struct {
 	mu   sync.Mutex
 	sent []Statement
@@ -102,7 +103,7 @@ var (
 )
 
 // Scanned returns the tables that a plan reads completely, or through a whole index. An index scan
-// directly below a LIMIT does not count.
+// directly below a LIMIT does not count. A table may occur several times.
 func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")

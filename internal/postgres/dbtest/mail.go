@@ -25,8 +25,8 @@ type Mail struct {
 const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at)
 	VALUES ('leader', 'test', 1, now() + interval '1 hour')`
 
-// NewMail returns an outbox with two chats. Chat 1 is a group with the notices 1 and 3, of which
-// only 1 is in a topic. Chat 2 is a private chat with the notices 2 and 4.
+// NewMail returns an outbox with two chats. Chat 1 is a supergroup with the notices 1 and 3, of
+// which only notice 1 is a reply and in a topic. Chat 2 is a private chat with the notices 2 and 4.
 func NewMail(t *testing.T) Mail {
 	t.Helper()
 	return NewMailIn(t, pgtest.Borrow(t).Pool)
@@ -75,7 +75,8 @@ func Pages(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: ou
 // Boards returns the lane of messages that exist once in a chat.
 func Boards(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Boards} }
 
-// MustAdvance calls Advance with epoch 1, and fails the test on an error.
+// MustAdvance calls Advance with epoch 1. It fails the test on an error, or unless there is one
+// turn for each lane.
 func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
 	turns, err := m.Advance(t.Context(), 1, results, lanes, b)
@@ -112,7 +113,8 @@ func (m Mail) Take(t *testing.T, id outbox.ChatID) *outbox.Message {
 	return m.Turn(t, Chat(id)).Message
 }
 
-// MustTake is like Take, but checks the ids of the message's notices.
+// MustTake is like Take, but fails the test unless the message has exactly the notices with these
+// ids, in this order.
 func (m Mail) MustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Message {
 	t.Helper()
 	message := m.Take(t, id)

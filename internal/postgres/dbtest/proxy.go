@@ -17,8 +17,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Proxy forwards the messages between clients and a server. It can count, hold back or change them,
-// and close connections.
+// Proxy forwards the messages between clients and a server. It can count messages, hold them back,
+// add notices, refuse sessions and close connections.
 type Proxy struct {
 	URL  string      // the database's URL through the proxy
 	Away atomic.Bool // new connections are closed at once
@@ -36,7 +36,7 @@ type Proxy struct {
 	conns  []net.Conn    // connections for Cut, even closed ones
 }
 
-// NewProxy starts a proxy to the server of a database. It stops when the test ends.
+// NewProxy starts a proxy to the server of a database. The proxy stops when the test ends.
 func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)

@@ -74,7 +74,8 @@ func NewWorldIn(t *testing.T, d *pgtest.Database, people ...command.Person) *Wor
 	return w
 }
 
-// Upsert inserts or updates a chat and people. Players whose id is 0 are inserted.
+// Upsert inserts or updates a chat and people. It looks up people whose player id is 0, and inserts
+// them if they are not players yet.
 func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes []ranking.PlayerChange) error {
 	q := ranking.Query{Chat: chat}
 	for _, c := range changes {
@@ -215,7 +216,7 @@ func (w *World) ID(t *testing.T, name string) ladder.PlayerID {
 	return Value[ladder.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)
 }
 
-// Ladder returns the default ladder of a chat, 0 for none.
+// Ladder returns the id of the default ladder of a chat, 0 for none.
 func Ladder(t *testing.T, pool *pgxpool.Pool, chat ranking.ExternalChatID) ladder.ID {
 	t.Helper()
 	ids := Values[ladder.ID](t, pool, `

@@ -14,12 +14,12 @@ import (
 	"elobot/internal/postgres"
 )
 
-// DeadLetters stores the dead letters of updates and of notices, which have failed for good. It
-// implements intake.DeadLetters for updates; pgoutbox adds letters of notices. Set the exported
+// DeadLetters stores the dead letters of updates and notices that failed for good. It implements
+// intake.DeadLetters for updates; pgoutbox adds the dead letters of notices. Set the exported
 // fields before the first use.
 type DeadLetters struct {
 	// Lease must be held to save a letter, otherwise saving fails with outbox.ErrLeaseLost. If
-	// Lease is nil, none is needed.
+	// Lease is nil, no lease is needed.
 	Lease *postgres.Lease
 	// Committed is called with the lane of each notice that SaveAndNotify has queued. It must not
 	// block. It may be nil.
@@ -69,7 +69,7 @@ func updateLetterArgs(l intake.DeadLetter) []any {
 }
 
 // Save implements intake.DeadLetters. An update has at most one letter: if it fails for good again,
-// Save adds up the attempts and replaces the error.
+// Save adds up the attempts and replaces the payload and the error.
 func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
 	d.Lease.Require(&batch)

@@ -15,10 +15,10 @@ import (
 )
 
 // SaveAndNotify stores an update's dead letter, and queues n for the chat that the update came
-// from. If the letter is not new, it does not queue n, so that the chat is notified only once, even
-// if the update fails for good several times. It also inserts the chat and, for a group chat, the
-// group and its default ladder, if they are missing. After an error, nothing is stored, unless the
-// answer to the commit was lost. SaveAndNotify does not mark the command as handled.
+// from. If the update already has a letter, n is not queued. So the chat is notified only once,
+// even if the update fails for good several times. SaveAndNotify also inserts the chat and, for a
+// group chat, the group and its default ladder, if they are missing. It does not mark the command
+// as handled. After an error, nothing is stored, unless the answer to the commit was lost.
 func (d *DeadLetters) SaveAndNotify(
 	ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice,
 ) error {

@@ -23,7 +23,7 @@ type UpdateAttempts struct {
 var _ intake.Attempts = (*UpdateAttempts)(nil)
 
 // NewUpdateAttempts returns the attempts in the pool's database. Begin fails with
-// outbox.ErrLeaseLost if the lease is lost. If lease is nil, none is needed.
+// outbox.ErrLeaseLost if the lease is lost. If lease is nil, no lease is needed.
 func NewUpdateAttempts(pool *pgxpool.Pool, lease *postgres.Lease) *UpdateAttempts {
 	return &UpdateAttempts{pool: pool, lease: lease}
 }

@@ -220,8 +220,8 @@ func TestWaitingCostsByLanes(t *testing.T) {
 }
 
 // TestTakeCostsByBounds: if six times as many notices wait in a lane, taking from it and
-// summarizing it read at most twice as many blocks. In both cases, more notices wait than a message
-// can hold, and more than Summarize reads in one call.
+// summarizing it read at most twice as many blocks. Even the smaller number exceeds what a message
+// can hold and what Summarize reads in one call.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

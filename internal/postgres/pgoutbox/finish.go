@@ -179,10 +179,11 @@ func pause(r outbox.Result) *float64 {
 	return new(r.Pause.Seconds())
 }
 
-// queueOutcomes records the new states of rows, unless the rows were taken again since. Rows that
-// were sent together keep their batch. If rows wait again, only the first one keeps tried_at,
-// unless its first attempt set it aside. If a new message about a match was sent, and it is not a
-// summary, its rows are recorded in match_messages. Dead rows are recorded in dead_letters.
+// queueOutcomes records the new states of rows, unless the rows were taken again since. Rows keep
+// their batch if they were sent together or stay marked as sending. If rows wait again, only the
+// first one keeps tried_at, unless its first attempt set it aside. If a new message about a match
+// was sent, and it is not a summary, its rows are recorded in match_messages. Dead rows are
+// recorded in dead_letters.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -276,8 +277,8 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
-// hours. Sending a message to a parked chat ends the parking. After any outcome other than that or
-// a refusal, the bot may try again at once. A chat is skipped if its parking or its id has changed
+// hours. Sending a message to a parked chat ends the parking. After any other outcome except a
+// refusal, the bot may try again at once. A chat is skipped if its parking or its id has changed
 // since the take: for example, the bot was added again, or the result is already recorded.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
