@@ -120,7 +120,7 @@ func (m *memory) finish(r Result) {
 	}
 }
 
-// finishChat freezes, parks or unparks the chat, depending on the result.
+// finishChat updates the pause and the parking of the chat, depending on the result.
 func (m *memory) finishChat(r Result) {
 	lane, chat := r.Message.Lane, r.Message.Lane.Chat
 	if lane.Kind == CallbackAnswers {
@@ -148,7 +148,7 @@ func (m *memory) finishChat(r Result) {
 	}
 }
 
-// show stores the message that the chat now shows.
+// show stores which message the chat shows after a successful request.
 func (m *memory) show(r Result, rows []*row) {
 	for _, row := range rows {
 		row.messageID = r.MessageID

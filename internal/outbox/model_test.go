@@ -17,7 +17,7 @@ import (
 )
 
 // play runs the scenario, drains the queue and checks the result. It returns how often each
-// situation occurred.
+// situation occurred, and an error with the history if something was wrong.
 func (s scenario) play() (map[string]int, error) {
 	w := newWorld(s)
 	for _, e := range s.events {

@@ -10,8 +10,8 @@
 //   - The store is the only source of truth. A dispatcher may lose its memory at any moment.
 //   - An item is marked as sending before its request begins. If the outcome of a request is
 //     unknown or was not persisted, the same message is sent again as a possible duplicate. After
-//     [MaxPossibleDuplicates] such requests the dispatcher gives up, except on an [Edit] or a
-//     [Page].
+//     [MaxPossibleDuplicates] requests with an unknown outcome, the dispatcher gives up on the
+//     message, unless it is an [Edit] or a [Page].
 //   - Unless the message itself caused the failure, its items stay first in their lane and
 //     are retried, until they expire or the dispatcher gives up on them.
 //   - Only the holder of the [Lease] sends. A request begins only if its timeout ends before
@@ -276,7 +276,8 @@ type Request struct {
 	Age     time.Duration // since its end, or its latest possible end
 }
 
-// ErrLeaseLost means that another dispatcher holds the lease.
+// ErrLeaseLost means that the lease is not held under the given epoch, usually because another
+// instance has taken over.
 var ErrLeaseLost = errors.New("another instance has taken over")
 
 // Bounds limits how much a lane sends at once, and how much may wait in it.

@@ -12,8 +12,8 @@ const outageLimit = 10 * time.Minute
 var digits = regexp.MustCompile(`\d+`)
 
 // refusals decides whether refusals for an unknown reason are an outage of the messenger or the
-// fault of the refused items. They are an outage, for at most outageLimit, if outageChats chats are
-// refused in the same words, apart from digits, and nothing is accepted meanwhile.
+// fault of the refused items. Refusals are an outage, for at most outageLimit, if outageChats chats
+// are refused in the same words, apart from digits, and nothing is accepted meanwhile.
 type refusals struct {
 	acceptedAt time.Time // when the last accepted request began
 	// since then:
@@ -26,7 +26,7 @@ func (r *refusals) accepted(begun time.Time) {
 }
 
 // unsettled reports whether the item last refused in a lane may have been refused because of an
-// outage: every accepted request began before the item's first refusal.
+// outage: no request that began after the item's first refusal has been accepted.
 func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }

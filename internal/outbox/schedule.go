@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lane returns the state of a lane. If there is none in memory, it adds a busy lane, which the
-// caller must schedule or make idle.
+// lane returns the state of a lane. If the lane is not in memory, lane adds it as busy, and the
+// caller must schedule it or make it idle.
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
@@ -66,7 +66,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 				continue
 			}
 			t.dequeue(l)
-			since = latest(since, l.since) // it may have had a turn while this item was waiting
+			since = latest(since, l.since) // the lane may have had a turn while this item was waiting
 		}
 		l.summarize = l.summarize || b.Overfull
 		l.level, l.since = t.settings.level(b.Lane, b.To, b.Private, b.Purpose), since
@@ -220,7 +220,8 @@ func (t *term) hasSlot(now time.Time) bool {
 
 func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
-// claim gives a send slot to a lane that does not hold callback answers: those have separate slots.
+// claim gives a send slot to a lane. Lanes of callback answers have separate slots, and must not be
+// claimed.
 func (t *term) claim(l *lane) {
 	t.sending++
 	l.chat.inFlight++

@@ -113,7 +113,7 @@ func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 	}
 }
 
-// postpone reschedules the results and takes of a failed batch.
+// postpone reschedules the results and takes of a failed batch, and pauses the writing.
 func (t *term) postpone(b batch, now time.Time) {
 	w := &t.writer
 	if !w.failing {
@@ -155,7 +155,8 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 	}
 }
 
-// continueLane schedules a lane after its result was persisted, or makes it idle.
+// continueLane schedules a lane after its result was persisted, or makes it idle if it has nothing
+// to send or its chat was parked.
 func (t *term) continueLane(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}

@@ -97,7 +97,7 @@ var breaks = map[string][]string{
 	"groups_chat_check":              {`UPDATE groups SET chat_id = NULL`, `UPDATE groups SET former_chat_id = chat_id`},
 	"groups_former_chat_id_fkey":     {`INSERT INTO groups (former_chat_id) VALUES (99)`},
 	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
-	// The primary key is older and always fails first.
+	// The primary key is older and always fails first, so the statement drops it.
 	"ladders_group_id_id_key": {`ALTER TABLE seasons DROP CONSTRAINT seasons_ladder_id_fkey;
 		ALTER TABLE ladders DROP CONSTRAINT ladders_pkey CASCADE;
 		INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
@@ -107,7 +107,7 @@ var breaks = map[string][]string{
 	"seasons_ladder_id_number_key": {
 		`INSERT INTO seasons (group_id, ladder_id, number, starts_at) VALUES (1, 1, 2, now()), (1, 1, 2, now())`,
 	},
-	// The primary key is older and always fails first.
+	// The primary key is older and always fails first, so the statement drops it.
 	"seasons_group_id_ladder_id_id_key": {`ALTER TABLE ladders DROP CONSTRAINT ladders_season_id_fkey;
 		ALTER TABLE matches DROP CONSTRAINT matches_season_id_fkey;
 		ALTER TABLE seasons DROP CONSTRAINT seasons_pkey CASCADE;

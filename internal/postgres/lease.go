@@ -213,8 +213,8 @@ func (l *Lease) Remaining() time.Duration {
 // the server would have to write down who holds it.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
-// maxIdle is how long a transaction under a lease may be idle. A healthy process may be idle for a
-// second or two.
+// maxIdle is how long a transaction under a lease may be idle. It is more than the second or two
+// for which a healthy process may be idle.
 const maxIdle = 5 * time.Second
 
 // QueueEpoch adds the check with which a batch under a lease must begin. If the lease has another

@@ -3,8 +3,8 @@ package postgres
 // NamesOfPlayers selects the names of the addressee and of all players in the payload of an outbox
 // row i, as a JSON object of outbox.Name by player id; null if there are none. A player has the
 // name used in the group of the row's chat, or else the display name. A merged player has the name
-// of the remaining one. If several players of the group have the same name, ignoring case, the mark
-// is the username, or else a number.
+// of the player that remains. If several players of the group have the same name, ignoring case,
+// the mark is the username, or else a number.
 //
 // The planner expects far more ids than there are. LIMIT 1 and OFFSET 0 make it use indexes
 // nevertheless: it looks up players by their keys, and namesakes by name, season by season. The

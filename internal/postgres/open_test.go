@@ -112,7 +112,7 @@ func (f onLog) Handle(context.Context, slog.Record) error { f(); return nil }
 func (f onLog) WithAttrs([]slog.Attr) slog.Handler        { return f }
 func (f onLog) WithGroup(string) slog.Handler             { return f }
 
-// asRole returns the URL with another role.
+// asRole returns the URL with another role and a wrong password.
 func asRole(t *testing.T, databaseURL, role string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)

@@ -137,7 +137,7 @@ func (m *Model) isOutdated(i *item) bool {
 	})
 }
 
-// expected returns the states that an item may have after it was taken.
+// expected returns the states that may be persisted for an item of a take, nil if none may be.
 func (m *Model) expected(t *take, i *item) []State {
 	r := t.request
 	if r == nil {

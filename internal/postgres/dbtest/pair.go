@@ -14,8 +14,8 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// Pair is a server with a synchronous standby. The primary confirms a commit only when it is on the
-// disks of both.
+// Pair is a server with a synchronous standby. The primary confirms a commit only when the commit
+// is on the disks of both servers.
 type Pair struct{ Primary, Standby *pgtemp.Server }
 
 // standbyScript turns the stopped server in the folder $1 into a primary, and creates its standby

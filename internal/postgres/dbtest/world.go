@@ -44,9 +44,10 @@ func AsNew(p command.Person) ranking.PlayerChange {
 type World struct {
 	Pool  *pgxpool.Pool
 	Store *pgranking.Store
-	// Wakes counts the store's calls of committed since NewWorld returned.
+	// Wakes counts how often the store has called its committed function since NewWorld returned.
 	Wakes atomic.Int64
-	// Messages counts the store's calls of committed with a lane of messages.
+	// Messages counts how often the store has called its committed function with a lane of
+	// messages.
 	Messages atomic.Int64
 }
 

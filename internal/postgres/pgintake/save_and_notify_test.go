@@ -139,7 +139,7 @@ func TestNotifiedOnce(t *testing.T) {
 }
 
 // TestDeadLetterWhenUnlocked: while the chat of a dead letter is locked, saving fails with an error
-// that asks for a retry. After that, the retry saves the letter and its notice.
+// that asks for a retry. Once the chat is unlocked, the retry saves the letter and its notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool

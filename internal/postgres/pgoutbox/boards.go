@@ -58,9 +58,10 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	return slices.Compact(chats), err
 }
 
-// queuePins records the outcomes of attempts to pin boards. If the bot may not pin a board, it also
-// queues a notice for the chat, unless that outcome is already recorded. queuePins must come after
-// the other statements of queueChats, because a move of a chat locks the chat before its board.
+// queuePins records the outcomes of attempts to pin boards; PinWanted replaces only Pinned. If the
+// bot may not pin a board, queuePins also queues a notice for the chat, unless that outcome is
+// already recorded. queuePins must come after the other statements of queueChats, because a move of
+// a chat locks the chat before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (
@@ -79,7 +80,8 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		notice.KindOf(ranking.BoardNotPinned{}).Name, notice.Notification, notice.Notification.Lifetime())
 }
 
-// queueEndedObjects removes messages that are no longer needed from ensured_messages.
+// queueEndedObjects removes messages that are no longer needed from ensured_messages, unless
+// another message has taken their place.
 func queueEndedObjects(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended }, `
 		DELETE FROM ensured_messages m USING `+theResults+`

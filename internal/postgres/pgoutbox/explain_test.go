@@ -183,7 +183,7 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 }
 
 // TestWaitingCostsByLanes: if ten times as many notices wait in the same lanes, Waiting and Recent
-// read at most twice as many blocks.
+// each read at most twice as many blocks.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
