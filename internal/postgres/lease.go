@@ -181,9 +181,10 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// PredecessorCrashed reports whether the holder before the last Acquire did not release the lease.
-// The cause may be an update that it was handling. PredecessorCrashed also returns true if the
-// answer to an earlier Acquire was lost, because nothing is known about the previous holder then.
+// PredecessorCrashed reports whether, at the last successful Acquire, the previous holder had not
+// released the lease. The cause may be an update that the previous holder was handling.
+// PredecessorCrashed also returns true if the answer to an earlier Acquire was lost, because
+// nothing is known about the previous holder then.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

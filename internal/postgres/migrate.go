@@ -119,7 +119,7 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 }
 
 // CheckNotNewer returns ErrTooNew if a newer release has upgraded the database or is doing so. It
-// returns another error if the version of the database is missing, too old or cannot be read.
+// returns another error if the version of the database is missing, too old or unreadable.
 func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	_, err := progressOf(ctx, pool, files)
 	return err

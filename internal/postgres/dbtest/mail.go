@@ -75,8 +75,7 @@ func Pages(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: ou
 // Boards returns the lane of messages that exist once in a chat.
 func Boards(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Boards} }
 
-// MustAdvance calls Advance with epoch 1. It fails the test on an error, or unless there is one
-// turn for each lane.
+// MustAdvance calls Advance with epoch 1. It fails the test on an error or a wrong number of turns.
 func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
 	turns, err := m.Advance(t.Context(), 1, results, lanes, b)

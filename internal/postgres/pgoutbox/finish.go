@@ -277,9 +277,9 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
-// hours. Sending a message to a parked chat ends the parking. After any other outcome except a
-// refusal, the bot may try again at once. A chat is skipped if its parking or its id has changed
-// since the take: for example, the bot was added again, or the result is already recorded.
+// hours. Sending a message to a parked chat ends the parking. After any other outcome, the bot may
+// try again at once. A chat is skipped if its parking or its id has changed since the take: for
+// example, the bot was added again, or the result is already recorded.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {
