@@ -156,8 +156,8 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestPauses: of two pauses of a chat or of a callback answer, the one that ends later holds.
-// Callback answers ignore the pause and the parking of their chat.
+// TestPauses: a second pause of a chat or of a callback answer can extend the first, but not
+// shorten it. Callback answers ignore the pause and the parking of their chat.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -187,13 +187,12 @@ func TestPauses(t *testing.T) {
 			}
 		}
 	}
-	// Callback answers do not wait for the pause of the chat, and the chat does not wait for
-	// theirs.
+	// The pause of the callback answer ends, while its chat stays frozen.
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL WHERE action = 'callback_answer'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
 	}
-	m.MustWait(t, 1, 2) // the chat of the callback answer
+	m.MustWait(t, 1, 2) // chat 1, because of its callback answer
 	dbtest.Exec(t, m.Pool, `
 		UPDATE chats SET frozen_until = NULL, parked_at = now(), parked_until = now() + interval '1 hour'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
@@ -226,7 +225,7 @@ func several(t *testing.T) (mail, outbox.Message) {
 }
 
 // TestFinishTogether: the result of a message with five notices applies to the notices that the
-// request covered. After a refusal, only the first of them ends.
+// request covered. If the message is rejected or obsolete, only its first notice ends.
 func TestFinishTogether(t *testing.T) {
 	t.Parallel()
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
@@ -335,7 +334,7 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 }
 
 // TestFailuresAddUp: after failures for an unknown reason, the first notice of a message is sent
-// alone. It becomes a dead letter when the result is Dead, and not before.
+// alone. The notice becomes a dead letter only when a result is marked Dead.
 func TestFailuresAddUp(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

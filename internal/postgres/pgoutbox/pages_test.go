@@ -63,8 +63,8 @@ func TestEndsOfPages(t *testing.T) {
 	}
 }
 
-// TestNewestPage: of several waiting pages of a message, the newest is sent, even if an earlier one
-// was tried and failed.
+// TestNewestPage: of several waiting pages of a message, the newest is sent, even if an earlier
+// page was tried and failed.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []outbox.FailureKind{
@@ -87,8 +87,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPausedChat: pages wait while their chat is parked or frozen. Requests for pages count
-// as recent, and pages expire at their deadline.
+// TestPagesOfAPausedChat: pages wait while their chat is parked or frozen. Recent counts requests
+// for pages. Pages expire at their deadline.
 func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

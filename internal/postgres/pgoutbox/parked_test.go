@@ -23,7 +23,7 @@ func (m mail) later(t *testing.T, d time.Duration) {
 		    expires_at = expires_at - $1::interval, finished_at = finished_at - $1::interval`, d)
 }
 
-// park takes a message of the group and lets its request be refused.
+// park takes the group's next message, and records that its request was refused.
 func (m mail) park(t *testing.T) {
 	t.Helper()
 	taken := m.Take(t, 1)
@@ -33,8 +33,9 @@ func (m mail) park(t *testing.T) {
 	m.Finish(t, dbtest.Failed(*taken, outbox.Forbidden))
 }
 
-// parking returns when the group was parked and when the parking ends, in seconds from now, and how
-// many refusals in a row are counted.
+// parking returns when the group was parked and when the parking ends, each in seconds from now,
+// and how many refusals in a row are counted. If the group is not parked, parking returns only the
+// count.
 func (m mail) parking(t *testing.T) string {
 	t.Helper()
 	return dbtest.Value[string](t, m.Pool, `
@@ -81,9 +82,9 @@ func TestRefusedChatIsTriedAgain(t *testing.T) {
 }
 
 // TestOneRequestTries: however many lanes of a parked chat wait, one request tries the chat, and
-// nothing else is sent until its outcome is known. If the outcome stays unknown, the next try is a
-// minute later. If the message was not sent for a reason other than a refusal, the next try follows
-// at once.
+// nothing else is sent there until the outcome of the request is known. If the outcome stays
+// unknown, the next try is a minute later. If the message was not sent for a reason other than a
+// refusal, the next try follows at once.
 func TestOneRequestTries(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

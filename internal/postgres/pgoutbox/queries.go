@@ -11,9 +11,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// heads begins a query with a CTE that contains the first waiting row of each lane. It skips from
-// lane to lane in the index, so its cost depends on how many lanes there are, and not on how many
-// rows.
+// heads begins a query with a CTE that contains the first unfinished row of each lane. The CTE
+// skips from lane to lane in the index, so its cost depends on the number of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
@@ -48,8 +47,8 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each
-// possible duplicate counts as one more. Of the waiting rows in a lane, only the first and those
-// sent together with it can have been tried. Their request ended at most twice
+// possible duplicate counts as one more request. Of the waiting rows in a lane, only the first and
+// those sent together with it can have been tried. Their request ended at most twice
 // outbox.LongestRequest after they were taken: once for the preparation, and once for the request.
 func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (

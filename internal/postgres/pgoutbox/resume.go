@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Resume implements outbox.Store. An edit or a page that is outdated, because a newer one for the
-// same match or message exists, expires instead.
+// Resume implements outbox.Store. An edit expires instead if a newer edit of its match exists, and
+// a page if a newer page of its message exists.
 func (s *Store) Resume(ctx context.Context, epoch int64) error {
 	const sql = `
 		WITH deferred AS MATERIALIZED (

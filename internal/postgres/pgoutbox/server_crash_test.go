@@ -67,7 +67,7 @@ func (r *readers) copies(t *testing.T) map[string]int {
 // causes at most one extra copy of each message.
 func TestServerCrash(t *testing.T) {
 	t.Parallel()
-	// The server's WAL writer flushes so late that a crash can undo commits that did not wait.
+	// The server's WAL writer flushes so rarely that a crash can undo asynchronous commits.
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{
 		"fsync": "on", "synchronous_commit": "on", "wal_writer_delay": "10s",
 	}})

@@ -11,7 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// maxSummarized limits how many rows of a lane one Summarize reads, so that it does not take long.
+// maxSummarized limits how many rows of a lane one call of Summarize reads, so that the call is
+// short.
 const maxSummarized = 1000
 
 // Summarize implements outbox.Store. It reads the first maxSummarized rows of each lane, and ends
@@ -82,8 +83,8 @@ func (s *Store) Summarize(
 	return ended, nil
 }
 
-// queueSummaries records which matches each message with a summary covers. It records one item more
-// than there are. So queueEdits never finds all items of the message, and the message is never
+// queueSummaries records which matches each message with a summary covers. The recorded number of
+// items is one too high, so that queueEdits never finds all of them, and the message is never
 // edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {

@@ -30,7 +30,7 @@ func (m mail) results(t *testing.T, n int) {
 		SELECT 1, 'match_recorded', jsonb_build_object('number', number), id, 7 FROM new ORDER BY number`, n)
 }
 
-// others adds n other notices to the group's lane.
+// others adds n notices that are not results to the group's lane.
 func (m mail) others(t *testing.T, n int, purpose notice.Purpose) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose)

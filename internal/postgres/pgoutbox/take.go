@@ -36,7 +36,7 @@ const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coales
 		       coalesce(i.failures, 0) AS failures`
 
 // mergeable is the condition that a row o can be sent in one message with the head l of its lane,
-// if all rows between them can.
+// if all rows between them can too.
 //
 // A head that has failed is sent alone, because any of the rows in its message may have been to
 // blame. A row that can still be superseded is not merged. Rows are sent together only if they have
@@ -49,8 +49,9 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // takeRows marks the next messages of the lanes as sending. It returns their items, each with the
 // columns of its message. For a lane without a message, it returns one row without an item, unless
 // nothing waits in the lane. It takes a row in its latest committed state, and not at all if the
-// row has moved to another chat. It removes invalid pauses. The column more tells whether more rows
-// wait; it is set only in a message's first item.
+// row has moved to another chat. It removes invalid pauses. If it tries a parked chat, it parks the
+// chat for another minute. The column more tells whether more rows wait; it is set only in a
+// message's first item.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
@@ -123,7 +124,7 @@ var takeRows = `
 
 // queueTake queues the query that takes a message from the head of each lane and fills in its turn.
 // The message consists of
-//   - the rows that were taken together before and have no result yet;
+//   - the rows that were taken together before, if it is unknown whether they were sent;
 //   - or as many waiting notices of the same topic as can be sent together, at most merge;
 //   - or the first notice alone.
 func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, merge int, turns []outbox.Turn) {

@@ -8,8 +8,9 @@ import (
 
 // queueEdits finds the message to edit for each edit that was just taken. It chooses the newest
 // message in the chat that shows the match, among those that were sent to the chat's current id.
-// The edit keeps that message's language and renders all its items again. If the message has
-// several items and some are no longer stored, or if it is a summary, the edit gets no target.
+// The edit keeps that message's language and renders all its items again. The edit gets no target
+// if there is no such message, if the message is a summary, or if it has several items of which
+// some are no longer stored.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered,

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// edit adds an edit of a match's card.
+// edit changes the card of a match, and queues an edit of the card's message.
 func (m mail) edit(t *testing.T, match int) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `
@@ -171,8 +171,8 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestPins: the state of a board's pin is stored. If the bot has no right to pin it, the chat gets
-// one notice, and another one only after the board was pinned.
+// TestPins: the state of a board's pin is stored. If the bot has no right to pin the board, the
+// chat gets one notice, and another notice only after the board was pinned.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
