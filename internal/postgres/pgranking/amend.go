@@ -10,8 +10,8 @@ import (
 )
 
 // queueAmended sets columns of a match and writes the rewrite of its season. set holds the
-// assignments, whose values start at $3. The batch fails unless the column changes still has the
-// value that was read.
+// assignments, whose values start at $3. The batch fails unless matches.changes still has the value
+// that was read.
 func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...any) {
 	batch.Queue(`
 		WITH amended AS (UPDATE matches SET changes = changes + 1, `+set+` WHERE id = $1 AND changes = $2 RETURNING 1)
@@ -95,7 +95,7 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 			queueNewStanding(batch, w.Season, s)
 		}
 	}
-	if len(w.Unplayed) > 0 { // their last remaining match may be older than the replayed ones
+	if len(w.Unplayed) > 0 { // their last remaining match may be older than the replayed matches
 		batch.Queue(`
 			UPDATE group_players s SET last_played_at = (
 			    SELECT max(m.played_at) FROM match_players mp

@@ -79,7 +79,8 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// sendChanges sends a batch that writes and commits c, and then wakes the lanes that c concerns.
+// sendChanges sends a batch that writes and commits c, and then wakes the lanes that c concerns. If
+// the command was already handled, it wakes all lanes of the chat.
 func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Changes) error {
 	crashpoint.At(crashpoint.Applying)
 	if err := s.db.SendBatch(ctx, batch).Close(); err != nil {
@@ -115,7 +116,8 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 }
 
-// showOnWeb reports that the web board of the group c.ShownOnWeb may be outdated, unless that is 0.
+// showOnWeb reports that the web board of the group c.ShownOnWeb may be outdated, unless the group
+// is 0.
 func (s *Store) showOnWeb(c ranking.Changes) {
 	if c.ShownOnWeb != 0 {
 		s.WebChanged(c.ShownOnWeb)

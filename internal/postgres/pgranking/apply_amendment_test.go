@@ -58,7 +58,8 @@ func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 
 const conflict, handled = "conflict", "handled"
 
-// failsWith reports whether an error is the one that want names: conflict, handled or a constraint.
+// failsWith reports whether err matches want, which is conflict, handled or the name of a
+// constraint.
 func failsWith(err error, want string) bool {
 	var pg *pgconn.PgError
 	switch want {
@@ -191,8 +192,8 @@ func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	dbtest.Equal(t, "something was written", before, w.Contents(t))
 }
 
-// TestForeignWriterInTheMiddle: when a standing changes while the service works on it, the service
-// retries with the new standing.
+// TestForeignWriterInTheMiddle: when a standing changes between the read and the write of a
+// command, the service retries with the new standing.
 func TestForeignWriterInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)

@@ -68,7 +68,8 @@ func TestMeetAtOnce(t *testing.T) {
 
 var won = ladder.Score{A: 3, B: 1}
 
-// together is a store whose first Read returns only after the other stores have read, too.
+// together is a store whose first Read returns only after the other stores have read too. It counts
+// conflicts.
 type together struct {
 	ranking.Store
 	once      sync.Once

@@ -88,8 +88,8 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestCommandInAParkedChat: a command limits the wait of a parked chat to ten minutes. A chat that
-// the bot had left is no longer parked.
+// TestCommandInAParkedChat: a command limits the wait of a parked chat to ten minutes. In a chat
+// that the bot had left, a command ends the parking.
 func TestCommandInAParkedChat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -199,8 +199,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: an edit takes effect unless its message has taken effect. A message that was
-// refused, or that led to a prompt, has not. The edit waits while the message is being handled.
+// TestApplyEdit: an edit takes effect unless its message has taken effect. A refusal or a prompt
+// does not count as an effect. The edit waits while the message is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -33,7 +33,8 @@ func (s *Store) Blame(err error) intake.Blame {
 }
 
 // RetryLater reports whether an operation that failed with err should be retried later, because the
-// database was unavailable or other transactions may have been in the way.
+// database was unavailable or other transactions may have been in the way. Like Blame, it may ping
+// the database.
 func (s *Store) RetryLater(err error) bool {
 	blame := s.Blame(err)
 	return blame == intake.Unavailable || blame == intake.Locked

@@ -98,7 +98,7 @@ func TestCardOnItsWay(t *testing.T) {
 }
 
 // TestCardThatWasSent: changes to a sent card wait as one edit with the last content. Once that
-// edit is taken, further changes wait as another one.
+// edit is taken, further changes wait as another edit.
 func TestCardThatWasSent(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -226,8 +226,8 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 	}
 }
 
-// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent. A
-// message sent under an earlier id can no longer be edited.
+// TestMessagesOfAnUpgradedGroup: a message is found by the id that its chat had when the message
+// was sent. A message sent under an earlier id can no longer be edited.
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: a read of everybody returns the people who have played in the group, with their
-// former usernames, but no people without a standing.
+// TestEverybody: a read of everybody returns the people who have a standing in the group, with
+// their former usernames.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned

@@ -48,10 +48,10 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 		FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)
 }
 
-// queueMessage stores the outcome of an edit or a pressed button under the key of the message
-// behind it. The batch of an edit fails if the message has been handled with an outcome other than
-// a refusal or a prompt. An answer to a prompt needs no such check, because it closes the prompt in
-// the same transaction.
+// queueMessage stores the outcome of an edit or a pressed button under the key of the message that
+// was edited, or that reported the matches. The batch of an edit fails if the message has been
+// handled with an outcome other than a refusal or a prompt. An answer to a prompt needs no such
+// check, because it closes the prompt in the same transaction.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	if c.Closes != nil && c.Closes.Settles != "" {
 		// keep the outcome of a message that has recorded other matches

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueApplies reads the ladder that the place of a message implies. It is the ladder of the
-// matches that the replied-to message shows, and of the first match that it reported, if these are
-// all in the same ladder. Otherwise it is the topic's ladder, or 0 if the topic has none.
+// queueApplies reads the ladder that the place of a message implies. In a reply, the matches that
+// the replied-to message shows and the first match that it reported decide, if all of them are in
+// one ladder. Otherwise the topic decides. If the topic is bound to no ladder, the result is 0.
 func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((
@@ -44,8 +44,8 @@ func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranki
 	})
 }
 
-// queueLadder changes the ladders of a group. The caller holds the group's lock, so the ladders are
-// still as they were read.
+// queueLadder changes the ladders of a group, or the ladder of a topic. The caller holds the
+// group's lock, so the ladders are still as they were read.
 func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) {
 	const named = `UPDATE ladders SET name = $2 WHERE id = $1`
 	switch l.Change {
@@ -89,7 +89,7 @@ func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 		FROM ladders WHERE id = ANY ($1) AND archived_at IS NULL`, ladders)
 }
 
-// queueEndedBoard turns off the board of a ladder, if it has one, and queues an update of its
+// queueEndedBoard turns off a ladder's board, if there is one, and queues an update of the board's
 // message.
 func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ladder.ID) {
 	batch.Queue(`

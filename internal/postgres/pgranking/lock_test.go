@@ -164,8 +164,8 @@ func TestLockReadsAfterwards(t *testing.T) {
 }
 
 // TestLockOrder: a match that shows changed people and a changed chat takes its locks in the order
-// group, key, people by id, standings by id, chat. While it waits for one of them, it holds all
-// earlier locks in that order and no later ones.
+// group, key, people by id, standings by id, chat. While it waits for a lock, it holds the earlier
+// locks in this order and no later ones.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

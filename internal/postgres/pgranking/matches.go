@@ -26,7 +26,8 @@ type newMatch struct {
 	*ranking.Changes
 }
 
-// insertMatches inserts matches of different groups in one statement. $1 is an array of matchRow.
+// insertMatches inserts matches of different groups in one statement, with their players, history
+// and cards. $1 is an array of matchRow.
 const insertMatches = `
 	WITH new AS (
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (

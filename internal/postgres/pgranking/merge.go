@@ -147,9 +147,9 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 	return all, nil
 }
 
-// applyMerge writes a merge. It rewrites the seasons in which both players have a standing, and
-// drops one of their two standings there. Everything else of from passes to into, except its part
-// in matches that both players played, which are undone.
+// applyMerge writes a merge, with its notices and the new cards. It rewrites the seasons in which
+// both players have a standing, and drops one of their two standings there. Everything else of from
+// passes to into, except its part in matches that both players played, which are undone.
 func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
@@ -159,7 +159,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 			    WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
 			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
-	// A match in which both players play keeps them: it is undone.
+	// A match in which both players play keeps both, because it is undone.
 	batch.Queue(`
 		UPDATE match_players mp SET player_id = $2
 		WHERE mp.player_id = $1

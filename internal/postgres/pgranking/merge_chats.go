@@ -90,7 +90,8 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 
 // queueMergeBoards merges the boards of two groups. If both default ladders have a board, the newer
 // chat's board remains, because its message can still be edited. Boards of the other ladders of
-// gone are deleted, and their messages are no longer updated.
+// gone are deleted. Their messages, and messages about seasons of gone, are no longer updated.
+// Topics are no longer bound to ladders of gone.
 func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
 	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
 	if gone.Chat == newer {
@@ -133,6 +134,7 @@ func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 }
 
 // queuePassOn moves the rows that refer to gone's chat, and the sightings of gone's group, to kept.
+// Members of gone's group who have left kept's group become members there again.
 func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	for _, table := range []string{"ensured_messages", "boards", "topics", "outbox", "prompts", "timers", "chat_aliases"} {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
@@ -172,7 +174,7 @@ func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 }
 
 // queueEndGroup deletes gone, a group without matches. Its players pass to kept, except those who
-// are already there. If gone is the older group, its rules and the link of its web board pass to
+// are already there. If gone is the older group, its settings and the link of its web board pass to
 // kept too.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	// lock the unclaimed players, so that none is claimed before it is merged
@@ -209,8 +211,9 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, gone.ID)
 }
 
-// queueEndChat deletes the chat gone, to which nothing refers anymore. The kept chat gets the id,
-// the title and the parking state of the newer chat, and the settings of the older one.
+// queueEndChat deletes the chat gone, to which nothing refers anymore. The kept chat gets the id
+// and the title of the newer chat, and the settings of the older chat. It is frozen or parked if
+// the newer chat is. The older id becomes an alias.
 func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chatRow) {
 	batch.Queue(`
 		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING id)

@@ -35,8 +35,9 @@ func standing(name string) lock {
 	return lock{name + "'s standing", fmt.Sprintf(`SELECT FROM group_players WHERE name = '%s' FOR NO KEY UPDATE`, name)}
 }
 
-// mustLockInOrder runs a command once for each of its locks and makes it wait for that lock.
-// Meanwhile the command must hold all locks before it in the order, and none after it.
+// mustLockInOrder runs a command once for each of its locks, and makes the command wait for that
+// lock. Meanwhile the command must hold all earlier locks in the order, and no later ones. Then the
+// command is canceled, and must fail. Locks that are taken by an INSERT are not checked.
 func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
 	t.Helper()
 	for at, step := range order {
@@ -117,7 +118,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	w.Record(t, "first", al, bob, 3, 1)
 	// A command that shows Alice with her old username makes al another player again, until she is
-	// seen with the new one.
+	// seen with her new username.
 	pairs := [][2]command.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})

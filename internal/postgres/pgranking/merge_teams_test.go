@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMergeInTeams: a match in which both merged players play on the same side is undone, and keeps
-// both. In other matches, the remaining player takes the place of the other one.
+// TestMergeInTeams: a match in which both players of a merge play on the same side is undone, and
+// keeps both. In other matches, the remaining player replaces the merged player.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
 	type teams [2][]command.Person

@@ -301,9 +301,8 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	w.mustConflict(t, dbtest.Start(func() error { return w.see(t, claim) }))
 }
 
-// TestMergeMeetsAMovedGroup: if the unclaimed player's group becomes part of another one while a
-// merge waits for the player, the merge fails with a conflict, because it has locked only the
-// former group.
+// TestMergeMeetsAMovedGroup: if the unclaimed player passes to another group while a merge waits
+// for the player, the merge fails with a conflict, because it has locked only the former group.
 func TestMergeMeetsAMovedGroup(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)

@@ -53,8 +53,9 @@ type chatRow struct {
 
 // lockForMove returns the chats with these ids. If they differ, it locks their groups, their
 // ladders, their unfinished notices, the chats, and their boards, in this order. The dispatcher
-// locks notices before chats, too. Until the transaction ends, no other transaction can record,
-// join or queue anything in these chats.
+// locks notices before chats too. If a chat has been moved in the meantime, lockForMove fails with
+// ranking.ErrConflict. Until the transaction ends, no other transaction can record, join or queue
+// anything in these chats.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {
@@ -106,7 +107,8 @@ func queueAlias(batch *pgx.Batch, earlier ranking.ExternalChatID, chat ranking.C
 	batch.Queue(`INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES ($1, $2)`, earlier, chat)
 }
 
-// rename gives a chat an id that no chat has. The chat does not stay parked or frozen.
+// rename gives a chat a new id that no chat has, and keeps the old id as an alias. The chat becomes
+// an active supergroup that is neither parked nor frozen.
 func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalChatID) error {
 	var batch pgx.Batch
 	queueForgetMessages(&batch, chat.ID)
@@ -119,9 +121,10 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 }
 
 // queueForgetMessages removes references to messages and topics from the chat's unfinished notices,
-// boards and prompts: under another chat id, the same message ids mean other messages. Page notices
-// expire, except that a planned one with the purpose Outcome becomes a new message. match_messages
-// needs no change, because its rows include the chat id under which the message was sent.
+// boards and prompts, and deletes the chat's topics and ensured messages: under another chat id,
+// the same ids mean other messages and topics. Page notices expire, except that a planned one with
+// the purpose Outcome becomes a new message. match_messages needs no change, because its rows
+// include the chat id under which the message was sent.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

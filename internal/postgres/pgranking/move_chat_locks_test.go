@@ -38,7 +38,7 @@ func TestMoveLockOrder(t *testing.T) {
 	}
 	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded),
 		notice(dbtest.Upgraded), notice(club), chat(club), chat(dbtest.Upgraded))
-	// No player has to wait.
+	// The move waits for no lock of a standing.
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, `SELECT FROM group_players FOR NO KEY UPDATE`)
 	w.move(t)
@@ -135,9 +135,9 @@ func (w *world) mustBeOneChat(t *testing.T) {
 	}
 }
 
-// TestMoveMeetsCommands: when a chat is joined to another between a command's read and write, the
-// command gets a conflict, and its retry takes effect in the other chat. An undo locks the group
-// before it reads, so for an undo the chats are joined before the lock.
+// TestMoveMeetsCommands: when two chats are merged between a command's read and write, the command
+// gets a conflict, and its retry takes effect in the combined chat. An undo locks the group before
+// it reads, so for an undo the chats are merged before the lock.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*ranking.Service, ranking.Origin) error{
@@ -213,8 +213,8 @@ func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *rank
 	return l.Store.Lock(ctx, q)
 }
 
-// TestLockAfterMove: a command that has waited for the group of a joined chat gets a conflict. Its
-// retry locks the group that remains.
+// TestLockAfterMove: a command that has waited for a group that a merge of chats detaches gets a
+// conflict. Its retry locks the group that remains.
 func TestLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -149,7 +149,7 @@ func TestMoveJoins(t *testing.T) {
 	}
 }
 
-// TestMoveJoinsLadders: when two chats with two ladders each are joined, the ladders of the
+// TestMoveJoinsLadders: when two chats with two ladders each are merged, the ladders of the
 // remaining group keep their boards. The board of the other group's second ladder ends, with its
 // messages and topics. Topics of the older chat end, because they do not exist in the newer one.
 func TestMoveJoinsLadders(t *testing.T) {
@@ -228,7 +228,7 @@ func TestMoveKeepsFormerUsernames(t *testing.T) {
 }
 
 // TestMoveKeepsWhoCame: a person who has sent a command to either chat counts as having sent one to
-// the joined chat.
+// the combined chat.
 func TestMoveKeepsWhoCame(t *testing.T) {
 	t.Parallel()
 	for older := range 2 {
@@ -305,7 +305,7 @@ func TestEarlierIDs(t *testing.T) {
 		want int
 	}{
 		{club, ranking.MatchRef{Number: 2}, 2},
-		// The message is known by the id that the chat had when it was sent.
+		// The message is known by the id that the chat had when the message was sent.
 		{club, ranking.MatchRef{Message: 71}, 1},
 		{dbtest.Upgraded, ranking.MatchRef{Message: 71}, 2},
 		{club, ranking.MatchRef{Message: 7, Key: "m:-100:7"}, 1},

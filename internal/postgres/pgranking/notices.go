@@ -15,7 +15,7 @@ import (
 )
 
 // notRecordedDelay is how long a notice of results that were not recorded waits for more of them.
-// It delays all later notices of its lane, so it is short.
+// The delay is short, because it holds up all later notices of the lane.
 const notRecordedDelay = 3 * time.Second
 
 // queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender
@@ -40,8 +40,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
 }
 
-// TimeLeft returns the rest of a lifetime that began at sentAt, or nil for an unlimited lifetime if
-// sentAt is zero. Both times are by the messenger's clock. The caller adds the rest to the
+// TimeLeft returns the rest of a lifetime that began at sentAt. The rest is negative if the
+// lifetime is over, and nil, for an unlimited lifetime, if sentAt is zero. A sentAt in the future
+// counts as now. Both times are by the messenger's clock. The caller adds the rest to the
 // database's clock, which may differ.
 func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
@@ -79,7 +80,7 @@ const insertNotice = `
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
 	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
-// queueNotice inserts c.Notice, together with the new prompt that it asks, if there is one.
+// queueNotice inserts c.Notice, together with the prompt c.Asks if there is a new one.
 func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	language := ""
 	if c.Private {
@@ -116,7 +117,7 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		chat, card.Match, kind.Name, kind.Purpose, labeled{card.Notice, ladder}, key, postgres.EditLifetime)
 }
 
-// labeled is a notice in its stored form: with the label of its ladder, if it has one.
+// labeled is a notice in its stored form, which contains the ladder's label unless that is nil.
 type labeled struct {
 	notice ranking.Notice
 	ladder *ranking.LadderLabel

@@ -38,8 +38,8 @@ func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 		WHERE id = ANY ($1) AND (NOT is_active OR parked_until > parked_at + `+postgres.FirstParking+`)`, chats)
 }
 
-// queueGreeted records a greeting. The batch fails if another greeting has been recorded since the
-// read.
+// queueGreeted records a greeting and, if they are known, when the bot was added and the language.
+// A chosen language stays. The batch fails if another greeting has been recorded since the read.
 func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
 	batch.Queue(`
 		WITH greeted AS (

@@ -11,8 +11,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// presence reads the state of the only chat: its language, whether it is active and parked, for how
-// many seconds it is frozen, and when it was greeted and the bot was added.
+// presence reads the state of the only chat: its language, whether it is active and parked, after
+// how many refusals, for how many seconds it is frozen, and when it was greeted and the bot was
+// added.
 const presence = `
 	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END,
 	       CASE WHEN parked_at IS NOT NULL THEN 'parked' END, 'after ' || nullif(parkings, 0),
@@ -73,7 +74,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestGreetedConcurrently: if the stored greeting is not the one that was read, a greeting
+// TestGreetedConcurrently: if the stored greeting has changed since the read, a new greeting
 // conflicts and changes nothing.
 func TestGreetedConcurrently(t *testing.T) {
 	t.Parallel()
@@ -101,8 +102,8 @@ func TestGreetedConcurrently(t *testing.T) {
 	}
 }
 
-// TestMoveAndGroupLife: after two chats are joined, the bot is in the chat if it was in either, and
-// members of either group are members.
+// TestMoveAndGroupLife: after two chats are merged, the bot is in the combined chat if it was in
+// either, and members of either group are members of the remaining group.
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)

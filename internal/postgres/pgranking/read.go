@@ -313,10 +313,12 @@ func playerFields(p *ranking.Player) []any {
 
 // everybodyIn returns a FROM clause with one row for each player who has a standing in a current
 // season of the group or in the given season, even if the player has left. It leaves out players
-// without a counted match in the group if they are unclaimed or have never come to it themselves.
-// In each row, account is the player (for a merged player, the one who remains), seen is the
-// player's sighting in the group, or null, and s is one of these standings: the one in the given
-// season if there is one, which the column s.here reports.
+// without a counted match in the group if they are unclaimed, or were seen there but never sent a
+// command. Each row has three parts:
+//   - account is the player, or for a merged player the player who remains;
+//   - seen is the player's sighting in the group, or null;
+//   - s is the standing in the given season, or else another of these standings; s.here reports
+//     whether it is in that season.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
@@ -403,7 +405,8 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders selects up to $10 players at the top of the ladder in the WITH query here, as of $9.
+// leaders selects up to $10 players at the top of the ladder as of $9. The WITH query "here" names
+// the ladder.
 var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL

@@ -182,7 +182,8 @@ func TestReadLastCounted(t *testing.T) {
 	}
 }
 
-// TestReadAsked: a prompt that is closed, or has waited too long for its delivery, does not count.
+// TestReadAsked: a prompt that is closed, or has waited too long for its delivery, does not count
+// as open.
 func TestReadAsked(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)

@@ -28,7 +28,7 @@ func TestReadNothingKnown(t *testing.T) {
 		got, cmpopts.EquateEmpty())
 }
 
-// TestReadNewPeople: each unknown person among the first New people of a query gets an id.
+// TestReadNewPeople: each unknown person among the first Needs.New people of a query gets an id.
 func TestReadNewPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})
@@ -56,7 +56,7 @@ func TestReadNewPeople(t *testing.T) {
 }
 
 // TestReadGivenUpUsername: a mention does not mean the account that was last seen with the username
-// if the same message shows that account with another one. If the message is older than the
+// if the same message shows that account with another username. If the message is older than the
 // sighting, or if the other username comes from an earlier message or from the store, the mention
 // does mean the account.
 func TestReadGivenUpUsername(t *testing.T) {
@@ -120,7 +120,7 @@ func TestReadKnownChat(t *testing.T) {
 }
 
 // TestReadOfAnEdit: an edit counts as handled if it was handled before, or if its message was
-// answered. It does not count as handled if its message was refused.
+// answered. A refusal of its message is not enough.
 func TestReadOfAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -209,8 +209,8 @@ func TestReadStandings(t *testing.T) {
 	}
 }
 
-// TestReadElsewhere: a username means no account in a group where none was seen with it, and an
-// unclaimed player exists only in the group of the mention.
+// TestReadElsewhere: a username means no account in a group where no account was seen with that
+// username, and an unclaimed player exists only in the group of the mention.
 func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})

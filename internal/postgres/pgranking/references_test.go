@@ -71,8 +71,8 @@ func newReferences(t *testing.T) *world {
 	return w
 }
 
-// TestJoinedChatLeavesNothing: after two chats have become one, every reference to the joined chat
-// points to the other one, including the record of a group's former chat.
+// TestJoinedChatLeavesNothing: after two chats are merged, every reference to the chat that is gone
+// points to the kept chat, including the record of a group's former chat.
 func TestJoinedChatLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)

@@ -50,7 +50,8 @@ func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 
 // queueNewSeason ends a season and starts the next one, in which every player of the ladder gets a
 // new standing. The versions of the old standings change, so that a command that has read them to
-// record a match conflicts and reads the new season.
+// record a match conflicts and reads the new season. The batch fails if the season is not current
+// or the ladder is archived.
 func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	batch.Queue(`
 		WITH ended AS (
@@ -85,7 +86,8 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	}
 }
 
-// queueUntil changes the end of a current season; a zero u.Until removes it.
+// queueUntil changes the end of a season and its timer; a zero u.Until removes both. The batch
+// fails unless the season is current.
 func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 	batch.Queue(`
 		WITH until AS (

@@ -168,8 +168,8 @@ func TestSeeingIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestAddedAtOnce: when two instances insert the same row, one waits for the other and gets a
-// conflict. When it reads again, it succeeds.
+// TestAddedAtOnce: when two instances insert the same row, the second waits for the first and gets
+// a conflict. After another read, the second succeeds.
 func TestAddedAtOnce(t *testing.T) {
 	t.Parallel()
 	moved := dbtest.AsNew(bob)
@@ -232,8 +232,8 @@ func TestAddedAtOnce(t *testing.T) {
 	}
 }
 
-// TestMentionOverwritesNothing: a player who is only mentioned keeps what a message has shown since
-// the read, and has that name in the ladder.
+// TestMentionOverwritesNothing: a mention does not overwrite what another message has shown about
+// the player since the read. The ladder shows the player's newer name.
 func TestMentionOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

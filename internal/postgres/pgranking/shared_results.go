@@ -121,7 +121,7 @@ func (w *resultWriter) join(c ranking.Changes, m *ranking.NewMatch) *waitingResu
 	return r
 }
 
-// leave removes a result from the queue. It reports false if the result is no longer in the queue.
+// leave removes a result from the queue, and reports whether the result was still there.
 func (w *resultWriter) leave(r *waitingResult) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,8 +163,9 @@ func (w *resultWriter) fill(s resultStore) {
 	}
 }
 
-// take removes results from the queue and returns them: the ones that have waited longest and may
-// be written together, at most maxTogether, and at most one per group.
+// take removes and returns the results that have waited longest and may be written together, at
+// most maxTogether, and at most one per group. A result that must be written alone is returned
+// alone.
 func (w *resultWriter) take() []*waitingResult {
 	var together, later []*waitingResult
 	groups := make(map[ranking.GroupID]bool)
@@ -236,7 +237,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	var batch pgx.Batch
 	batch.Queue(shortLockTimeout)
 	s.lease.Require(&batch)
-	// NOWAIT: no result waits for another one's group
+	// NOWAIT: no result waits for another result's group
 	batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
 	queueNumbers(&batch, groups)
 	queueNotArchived(&batch, ladders)

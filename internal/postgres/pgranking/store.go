@@ -30,8 +30,8 @@ type Store struct {
 	Auxiliary *pgxpool.Pool
 	Now       func() time.Time // the messenger's clock
 	Log       *slog.Logger
-	// WebChanged is called with a group after a commit that may change what its web board shows. It
-	// must not block.
+	// WebChanged is called with a group after a commit that may change what the group's web board
+	// shows. It must not block.
 	WebChanged func(ranking.GroupID)
 
 	pool *pgxpool.Pool
@@ -46,8 +46,8 @@ type Store struct {
 
 var _ ranking.Store = (*Store)(nil)
 
-// NewStore returns a store in the pool's database. When something to be sent is committed, the
-// store calls committed with its lane; committed must not block.
+// NewStore returns a store in the pool's database. The store calls committed with each lane that
+// may have something new to send; committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
 		Auxiliary: pool, Now: time.Now, Log: slog.New(slog.DiscardHandler), WebChanged: func(ranking.GroupID) {},
@@ -90,8 +90,8 @@ func (s *Store) wakeHandled(chat ranking.ChatID) {
 // EnsureDurable implements ranking.Store. With synchronous replication, a commit whose wait for the
 // standby is canceled becomes visible although the standby may not have it. A later commit waits
 // for the standby too, and the standby gets all commits in order. Only a transaction that writes
-// waits, and this one writes nothing but a message into the log. On a standby, the first function
-// of the statement fails as a write does.
+// waits, and this one writes nothing but a message into the write-ahead log. On a standby, the
+// first function of the statement fails as a write does.
 func (s *Store) EnsureDurable(ctx context.Context) error {
 	const sql = `SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'elobot', '')`
 	if _, err := s.db.Exec(ctx, sql); err != nil {
