@@ -72,7 +72,8 @@ func (i installation) libraryPath() string {
 
 // PreferPrograms puts the PostgreSQL programs that fit the data of Options.DataDir first in this
 // process's PATH, if the machine has any. Other programs, such as the psql already in PATH, may be
-// too old for the server.
+// too old for the server. PreferPrograms also sets LD_LIBRARY_PATH if the programs need it, and
+// makes the folder of Options.DataDir if necessary.
 func PreferPrograms(ctx context.Context, o Options) error {
 	home, err := openFolder(o)
 	if err != nil {

@@ -191,7 +191,7 @@ func HasData(path string) bool {
 }
 
 // password returns the superuser's password for the data in this folder. If there is neither a
-// password nor data yet, it makes a password.
+// password nor data yet, it makes a password. If only the password is missing, it fails.
 func (f *folder) password() (string, error) {
 	if password, err := f.read("password"); err != nil || password != "" {
 		return password, err

@@ -131,8 +131,8 @@ func start(t *testing.T, o Options) *Server {
 	return server
 }
 
-// machinePrograms returns the folder with this machine's PostgreSQL programs, or "" if it has none
-// and no server can be tried.
+// machinePrograms returns the folder with this machine's PostgreSQL programs, or "" if the machine
+// has none.
 func machinePrograms(t *testing.T) string {
 	t.Helper()
 	// The error explains why there are none.

@@ -270,8 +270,8 @@ const (
 
 // Keep restarts the server whenever it ends unexpectedly, such as by SIGKILL, until the context
 // ends. It calls report with the reason before each restart. The server recovers its data and keeps
-// its port. Keep returns an error if it cannot restart the server. The server must not be paused
-// while Keep runs.
+// its port. Keep returns nil when the context ends, or an error if it cannot restart the server.
+// The server must not be paused while Keep runs.
 func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	tick := time.NewTicker(aliveInterval)
 	defer tick.Stop()

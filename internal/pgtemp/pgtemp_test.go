@@ -92,7 +92,8 @@ func mustHaveSettings(t *testing.T, server *Server) {
 	}
 }
 
-// mustStopAfterKill kills a server and then stops it.
+// mustStopAfterKill kills a server and then stops it twice. Nothing must remain of the server, and
+// it must not be resumed.
 func mustStopAfterKill(t *testing.T, server *Server) {
 	t.Helper()
 	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).path

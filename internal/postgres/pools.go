@@ -20,8 +20,8 @@ import (
 const defaultMaxConns = 16
 
 // rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it
-// fails with ranking.ErrLocked, and a caller with more time tries again. In between, others can use
-// the connection.
+// fails with ranking.ErrLocked, and a caller with more time tries again. In between, other callers
+// can use the connection.
 const rowLockTimeout = "'1500ms'"
 
 // Planning makes a session plan each statement once, independently of its arguments. It is for the

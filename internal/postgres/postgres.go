@@ -46,8 +46,8 @@ func Rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// Storable converts arbitrary text, such as the answer of a broken server, to text that
-// PostgreSQL accepts.
+// Storable replaces what PostgreSQL does not accept in text: NUL bytes and invalid UTF-8. Such text
+// may be, for example, the answer of a broken server.
 func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }

@@ -70,8 +70,8 @@ func expire(rows string) string {
 		    LIMIT $1)`
 }
 
-// KeepPurging purges at once and then every hour until the context ends or the lease is lost.
-// It returns nil.
+// KeepPurging purges at once and then every hour until the context ends or the lease is lost. It
+// logs other failures, and always returns nil.
 func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slog.Logger) error {
 	tick := time.Tick(purgeInterval)
 	for {

@@ -139,8 +139,8 @@ func cutShort(t *testing.T, observer *pgxpool.Pool, end func(cancel func()), run
 	for {
 		select {
 		case err := <-result:
-			// What was committed becomes visible even if a client has given up without telling the
-			// server.
+			// A client may have given up without telling the server. Canceling the waits that
+			// remain makes such commits visible.
 			dbtest.Await(t, observer, `
 				SELECT count(pg_cancel_backend(pid)) = 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 			return err

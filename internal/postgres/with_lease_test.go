@@ -32,7 +32,7 @@ type writing struct {
 }
 
 // writingsIn returns the writes of all methods of ranking.Store, and some other writes by the
-// leader. Run in order, each of them changes something.
+// leader. In this order, each write changes something.
 func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
 	al := w.ID(t, "Al")

@@ -86,7 +86,8 @@ type Main struct {
 	Session string
 }
 
-// Run runs the tests, drops the databases, and returns the exit code.
+// Run runs the tests, drops the databases, and returns the exit code, which is not 0 if a test or
+// the cleanup fails.
 func (m Main) Run() int {
 	session = m.Session
 	code := m.M.Run()

@@ -26,8 +26,8 @@ import (
 )
 
 // State that all tests of the process share. The first test that needs the server, the template or
-// the connection sets it up. Each lasts at least until the process ends, so packages need no
-// TestMain for it. Only Main closes the connection earlier.
+// the connection sets it up. Packages need no TestMain for them, because they last until the
+// process ends, or longer. Only Main closes the connection earlier.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
@@ -51,7 +51,8 @@ const (
 	choiceVariable = "ELOBOT_TEST_POSTGRES"
 )
 
-// findServer returns the URL of the server for the databases of this process's tests.
+// findServer returns the URL of the server for this process's tests, and starts a server if
+// necessary.
 func findServer() (string, error) {
 	if url := os.Getenv(urlVariable); url != "" {
 		if _, err := databaseURL(url, "x"); err != nil {
@@ -140,8 +141,8 @@ func local(sources ...pgtemp.Source) func(context.Context) (address string, stop
 // data folder has a path of 103 bytes at most, which is the limit of macOS.
 const maxTempDir = 40
 
-// bySocket returns the server's URL by the Unix socket in its data folder. A query by socket costs
-// client and server less processor time than one by TCP.
+// bySocket returns a URL that reaches the server by the Unix socket in its data folder. A query by
+// socket costs client and server less processor time than a query by TCP.
 func bySocket(ctx context.Context, server string) (address string, err error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -168,7 +169,7 @@ func settings() map[string]string {
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
 		// This is enough for as many parallel packages as processors. It is not larger, because
-		// listing sessions takes time for each possible one.
+		// listing sessions takes time for each possible session.
 		"max_connections": strconv.Itoa(200 + 50*runtime.NumCPU()),
 		"jit":             "off",
 		"shared_buffers":  "128MB",

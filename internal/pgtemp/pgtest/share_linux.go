@@ -29,7 +29,7 @@ const ownerVariable = "ELOBOT_PGTEST_OWNER"
 // test may be compiling meanwhile.
 const idleTime = 30 * time.Second
 
-// errOwnerEnded means that an owner has ended or is about to end. Another one can be started.
+// errOwnerEnded means that an owner has ended or is about to end. Another owner can be started.
 var errOwnerEnded = errors.New("the process that owns the server has ended")
 
 // shareAttempts is enough unless owners die as soon as they start. During shareDelay, the owner of
@@ -145,8 +145,8 @@ func init() { //nolint:gochecknoinits // must run before a package's TestMain
 	}
 }
 
-// own runs a server while the server has users. Users that connect before the server is ready wait
-// for their answer.
+// own runs a server until awaitEnd returns. Users that connect before the server is ready wait for
+// their answer.
 func own(run string) error {
 	pid, err := strconv.Atoi(run)
 	if err != nil {
@@ -182,7 +182,8 @@ func useMemory() error {
 	return os.Setenv("TMPDIR", folder)
 }
 
-// serve answers all users. It sends 1 on users when a user connects, and -1 when one disconnects.
+// serve answers all users. It sends 1 on users when a user connects, and -1 when a user
+// disconnects.
 func serve(listener net.Listener, answer string, users chan<- int) {
 	for {
 		conn, err := listener.Accept()
@@ -205,7 +206,7 @@ func serve(listener net.Listener, answer string, users chan<- int) {
 }
 
 // awaitEnd returns when the server has no users, and either the run has ended or idleTime has
-// passed since the last user disconnected.
+// passed since the last user disconnected or since the start, if no user has connected.
 func awaitEnd(run int, users <-chan int) {
 	count, idleSince := 0, time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)

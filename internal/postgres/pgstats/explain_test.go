@@ -107,7 +107,7 @@ func TestViewsOfManyMatches(t *testing.T) {
 	}
 }
 
-// view is a view, and matches is how many matches each of its statements may read.
+// view is a read to be explained; matches is how many matches each of its statements may read.
 type view struct {
 	dbtest.Explained
 	matches int

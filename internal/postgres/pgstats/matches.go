@@ -93,8 +93,8 @@ func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRo
 	}
 }
 
-// queueMatchRows reads the matches whose ids the SQL query matches returns, with the rating
-// changes of a player.
+// queueMatchRows reads matches, with the rating changes of a player. matches is an SQL query for
+// the ids of the matches, and player is an SQL expression.
 func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player string, args ...any) {
 	sql := `
 		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `,

@@ -64,7 +64,7 @@ func TestPlayer(t *testing.T) {
 }
 
 // TestPlaces: newcomers, players who have left, and inactive players have no place. Equal ratings
-// share a place. No player has a place unless three do.
+// share a place. No player has a place unless at least three do.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)
@@ -165,7 +165,7 @@ func TestRecords(t *testing.T) {
 		Streak: record(alice, 4, 4), Rating: record(alice, 1564, 4), Played: &stats.Record{Name: name(alice), Value: 4},
 	}
 	dbtest.Equal(t, "of all time", want, read())
-	// Of equal upsets, the first match has the record. Carol has won it with Bob.
+	// Of equal upsets, the first match has the record. Carol has won match 3 together with Bob.
 	dbtest.Exec(t, w.Pool, `
 		UPDATE matches SET upset = CASE number WHEN 1 THEN 100 ELSE 120 END, score_a = 0 WHERE number <> 2`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_players (match_id, player_id, side, place)

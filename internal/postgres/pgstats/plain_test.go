@@ -338,7 +338,7 @@ func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	return n
 }
 
-// highest returns the match with the highest value, the first of equal ones.
+// highest returns the first match with the highest value, or nil if there are no matches.
 func highest(own []*plainMatch, value func(*plainMatch) int) *plainMatch {
 	var best *plainMatch
 	for _, m := range own {
@@ -416,7 +416,8 @@ func opponentsOf(m *plainMatch) []int64 { return m.Opponents }
 
 func (l *plainLadder) pairings(player int64) (most, favorite, hardest, partner *stats.Pairing) {
 	own := l.of(player)
-	// first returns the pair with the highest value; of equal ones, the pair with the smallest id.
+	// first returns the pairing with the highest value among those that count, or nil. Among equal
+	// values, the smallest id of the other player wins.
 	first := func(
 		others func(*plainMatch) []int64, counts func(*plainPair) bool, value func(*plainPair) float64,
 	) *stats.Pairing {
@@ -469,7 +470,7 @@ func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
 	return n
 }
 
-// records calculates the records of a month, or of all time.
+// records calculates the records of a month, or of all time if month is zero.
 func (l *plainLadder) records(month time.Time) stats.Records {
 	n := stats.Records{Month: month}
 	var bests [3]*plainMatch // of the longest streak, the highest rating and the biggest upset
@@ -486,7 +487,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 			own = slices.DeleteFunc(own, func(m *plainMatch) bool {
 				return !ranking.MonthOf(m.Played, month.Location()).Equal(month)
 			})
-		} else { // a player who began with their best rating has reached none
+		} else { // the rating with which a player began is no record
 			records[1] = func(m *plainMatch) int { return atLeast(member.StartElo+1, m.After) }
 		}
 		if len(own) > 0 && (n.Played == nil || len(own) > n.Played.Value) {
@@ -519,7 +520,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	return n
 }
 
-// atLeast returns a value, or 0 if it is smaller than the limit.
+// atLeast returns value, or 0 if value is smaller than limit.
 func atLeast(limit, value int) int {
 	if value < limit {
 		return 0

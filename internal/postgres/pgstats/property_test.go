@@ -20,7 +20,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// club is two groups with a random history, which may become one.
+// club is two groups with a random history, whose chats may be merged.
 type club struct {
 	t     *testing.T
 	rt    *rapid.T
@@ -104,7 +104,8 @@ func (c *club) recordOne() {
 	c.send(func(ctx context.Context, o ranking.Origin) error { return c.Do(ctx, o, dbtest.Reported(report)) })
 }
 
-// score returns a score with at most this many points for a side, or one without points.
+// score returns a score with up to the given number of points for each side, or a score without
+// points.
 func (c *club) score(most int) ladder.Score {
 	if c.draw("without points", 0, 3) == 0 {
 		return []ladder.Score{ladder.Win, ladder.Loss, ladder.Draw}[c.draw("outcome", 0, 2)]

@@ -30,9 +30,9 @@ func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
-// places returns a query that counts the players with a place in the ranking of a season (all), and
-// the ones among them with a higher rating than the standing s (better). It also finds out whether
-// s has a place (shows).
+// places returns a query for how many players have a place in the ranking of a season (all), how
+// many of them have a higher rating than the standing s (better), and whether s has a place
+// (shows).
 func places(s, matches, since string) string {
 	return `
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better,
@@ -202,9 +202,9 @@ func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, 
 }
 
 // queuePlaces reads the places at an earlier time, among the players who have a place now and had
-// enough matches for one then. It reads none if there are fewer than ladder.MinPlaces of them. A
+// played enough matches then. It reads none if there are fewer than ladder.MinPlaces of them. A
 // player's rating at that time is the rating before the player's first match since, or the current
-// one if there is none.
+// rating if there is no such match.
 func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (

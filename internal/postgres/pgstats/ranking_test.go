@@ -106,8 +106,8 @@ func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion)
 	return n
 }
 
-// TestAnyRanking: each page of any ranking equals one that pageOf calculates plainly. TestAnyViews
-// covers Row.Moved.
+// TestAnyRanking: each page of any ranking equals the page that pageOf calculates plainly.
+// TestAnyViews covers Row.Moved.
 func TestAnyRanking(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

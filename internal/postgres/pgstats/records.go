@@ -88,8 +88,8 @@ func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	}, sql, in)
 }
 
-// queueLargestUpset reads the largest upset among the matches that meet the condition of, in which
-// id is $1. If a team has won the match, the winner with the smallest id is read.
+// queueLargestUpset reads the largest upset among the matches that meet an SQL condition, of, with
+// id as its $1. If a team has won the match, the winner with the smallest id is read.
 func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) {
 	sql := `
 		SELECT m.number, m.played_at, m.upset,

@@ -61,7 +61,7 @@ const title = `
 		    SELECT ' · ' || name FROM ladders l
 		    WHERE id = ` + thisLadder + ` AND (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id)), '')`
 
-// queueAll queues a query whose rows are read into to.
+// queueAll queues a query, and reads all its rows into *to.
 func queueAll[T any](batch *pgx.Batch, to *[]T, read pgx.RowToFunc[T], sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*to, err = pgx.CollectRows(rows, read)
@@ -69,7 +69,8 @@ func queueAll[T any](batch *pgx.Batch, to *[]T, read pgx.RowToFunc[T], sql strin
 	})
 }
 
-// queueOne queues a query that returns one row or none. Without a row, it leaves *to unchanged.
+// queueOne queues a query, and reads its first row into *to. Without a row, it leaves *to
+// unchanged.
 func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, read)
