@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// image is the image of every container.
 const image = "postgres:17"
 
 // containerScript runs the server until its standard input ends. Through the docker command, that

@@ -57,7 +57,7 @@ func cached(o Options, name string) (bins []string) {
 type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
 
 // fetch returns suitable programs (see firstSuitable) from the cache folder of the given name. If
-// there are none, it fills a new folder, and gives it that name once it is complete.
+// there are none, fetch fills a new folder, and gives the folder that name once it is complete.
 func fetch(
 	ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher,
 ) (found installation, err error) {
@@ -85,8 +85,8 @@ func fetch(
 	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
 }
 
-// publish renames a complete folder. If another process has published one first, publish returns
-// the programs of that process, which are equivalent and may already be in use.
+// publish renames a complete folder. If another process has published a folder first, publish
+// returns the programs of that process, which are equivalent and may already be in use.
 func publish(partial, name string, find func() (installation, error)) (installation, error) {
 	if found, err := find(); err == nil {
 		return found, nil
@@ -122,7 +122,8 @@ var archives = map[string]struct{ platform, sum string }{
 	"linux-arm64":  {"linux-arm64v8", "e02f27ff50ff2d90b6541d54f3f108505aacd84ea53c2890e976a684bfea2752"},
 }
 
-// archiveFor returns the archive for a system, such as linux-amd64.
+// archiveFor returns the archive for a system, such as linux-amd64. It fails if there is no such
+// archive.
 func archiveFor(system string) (archive, error) {
 	known, ok := archives[system]
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// oldestMajor is the oldest supported major version.
+// oldestMajor is the oldest supported major version of PostgreSQL.
 const oldestMajor = 15
 
 // usualFolders returns patterns of the folders in which PostgreSQL is usually installed, and which

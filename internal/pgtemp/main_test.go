@@ -135,7 +135,7 @@ func start(t *testing.T, o Options) *Server {
 // has none.
 func machinePrograms(t *testing.T) string {
 	t.Helper()
-	// The error explains why there are none.
+	// An error means only that there are none.
 	found, _ := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, "")
 	return found.bin
 }

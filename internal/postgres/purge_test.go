@@ -41,7 +41,7 @@ func TestPurgeByAge(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeInBatches: a transaction removes at most 10,000 keys. After a full batch, another one
+// TestPurgeInBatches: a transaction removes at most 10,000 keys. After a full batch, another batch
 // follows.
 func TestPurgeInBatches(t *testing.T) {
 	t.Parallel()

@@ -31,8 +31,8 @@ const everySession = "SET default_transaction_isolation = 'read committed'; SET 
 // is shared by other warnings.
 const standbyWait = "SyncRepWaitForLSN"
 
-// endsSession reports whether an error with this code means that the session must no longer be
-// used: the server is shutting down, starting up or read-only, the connection is broken, or
+// endsSession reports whether an error with this code means that the session must not be used
+// again: the server is shutting down, starting up or read-only, the connection is broken, or
 // statements reach another session than before.
 func endsSession(code string) bool {
 	switch code {
@@ -56,8 +56,8 @@ type sessionWatch struct {
 const begunKey = "begun"
 
 // watch makes connections with this configuration execute everySession first, and report their
-// errors to s. That also holds for connections outside the pools. The settings are not startup
-// parameters, because a pooler would refuse them.
+// errors to s. Connections outside the pools do so too. The settings are not startup parameters,
+// because a pooler would refuse them.
 func (s *sessionWatch) watch(config *pgconn.Config) {
 	s.hosts.addresses = make(map[string][]string)
 	s.hosts.limit(config)

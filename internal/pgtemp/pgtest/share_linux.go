@@ -206,7 +206,7 @@ func serve(listener net.Listener, answer string, users chan<- int) {
 }
 
 // awaitEnd returns when the server has no users, and either the run has ended or idleTime has
-// passed since the last user disconnected or since the start, if no user has connected.
+// passed since the last user disconnected, or since the start.
 func awaitEnd(run int, users <-chan int) {
 	count, idleSince := 0, time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)

@@ -49,8 +49,8 @@ const (
 	inOrder = `o.chat_id, o.lane, o.id`
 )
 
-// over is the condition that a row o must no longer be sent: it is past its deadline, or it is a
-// page and a newer page of its message waits.
+// over is the condition that a row o must not be sent: it is past its deadline, or it is a page and
+// a newer page of its message waits.
 const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND EXISTS (
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
@@ -65,10 +65,10 @@ const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
 // Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one
-// transaction; each statement sees the effects of the previous ones. A crash of the server may undo
-// a transaction of the last moments, and then its messages may be sent again. Such a crash also
-// undoes all later transactions, so commands and the lease never depend on lost work. The batch
-// begins with the check of the lease, so that a new leader waits for the end of the batch.
+// transaction; each statement sees the effects of the previous statements. A crash of the server
+// may undo a transaction of the last moments, and then its messages may be sent again. Such a crash
+// also undoes all later transactions, so commands and the lease never depend on lost work. The
+// batch begins with the check of the lease, so that a new leader waits for the end of the batch.
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {

@@ -168,7 +168,6 @@ func TestLeaseLost(t *testing.T) {
 		dbtest.Equal(t, name+": something was changed", before, all())
 	}
 	dbtest.Exec(t, m.Pool, dbtest.TheLease)
-	// The lease has expired, but no other instance has taken over.
 	dbtest.Exec(t, m.Pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`)
 	m.Finish(t, dbtest.SentAs(taken, 7))
 	dbtest.Exec(t, m.Pool, `ALTER TABLE outbox RENAME TO somewhere_else`)

@@ -333,7 +333,8 @@ func TestSummarizeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestSummarizeInSteps: one Summarize reads at most 1,000 notices of a lane, including the summary.
+// TestSummarizeInSteps: one call of Summarize reads at most 1,000 notices of a lane, including the
+// summary.
 func TestSummarizeInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

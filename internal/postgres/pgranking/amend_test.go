@@ -37,7 +37,7 @@ func (p lockedPlanner) Apply(ctx context.Context, c ranking.Changes) error {
 	return p.outer.Apply(ctx, c)
 }
 
-// plan returns the changes that a command would make now.
+// plan returns the changes that a command would make.
 func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking.Changes {
 	t.Helper()
 	var c ranking.Changes
@@ -65,7 +65,7 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 	},
 }
 
-// newAmendable returns a world with four matches; the later ones depend on the second.
+// newAmendable returns a world with four matches; the later matches depend on the second.
 func newAmendable(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob, carol)

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardLifetime is how long an update of a board's message may wait to be sent. If it expires, a
-// later update makes up for it.
+// boardLifetime is how long an update of a board's message may wait to be sent. If the update
+// expires, the next update makes up for it.
 const boardLifetime = 24 * time.Hour
 
 // queueFoundBoard reads the board of the query's ladder. It leaves found unchanged if the ladder
@@ -32,8 +32,8 @@ func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
 }
 
 // queueBoard turns a ladder's board on or off, or moves it to another topic. The batch fails if the
-// board is not as it was read. The messages are queued first, because a move of the chat locks its
-// notices before its boards.
+// board is not as it was read. The messages are queued first, because a move of the chat locks the
+// chat's notices before its boards.
 func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
 		queueBoardMessage(batch, c, *b.Before)

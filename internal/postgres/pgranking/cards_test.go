@@ -121,7 +121,7 @@ func TestCardThatWasSent(t *testing.T) {
 	c.mustYield(t, messages, "-100 71 1 print 71")
 }
 
-// TestEditThatWasTried: an edit that was tried once can no longer be superseded.
+// TestEditThatWasTried: an edit that was tried once is not superseded.
 func TestEditThatWasTried(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -28,7 +28,7 @@ func Translate(err error) error {
 		// another transaction inserted the same chat, or is moving it
 		"chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat",
 		"groups_chat_id_key", "ladders_default_key",
-		// the chat was merged with another one
+		// the chat was merged with another chat
 		"outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
 		"group_players_season_id_fkey", "players_group_id_fkey", "sightings_group_id_fkey":
 		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)

@@ -74,7 +74,7 @@ type action struct {
 	silent      bool // it gets no answer
 }
 
-// everyKind returns commands of the main kinds. Each can run after the ones before it.
+// everyKind returns commands of the main kinds. They can run in this order.
 func everyKind(s *ranking.Service) []action {
 	origin := func(key string, sender *command.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}

@@ -94,8 +94,8 @@ func TestLargestUpsetCostsItsMonth(t *testing.T) {
 			t.Errorf("the largest upset of %s is %d, want %d", month, upset, want)
 		}
 		blocks := touched(t, pool, rec.Take()[0])
-		// There are 45 upsets in a month. Reading all larger ones of other months takes some 3,000
-		// blocks.
+		// There are 45 upsets in a month. Reading all larger upsets of other months takes some
+		// 3,000 blocks.
 		if limit := 45 + 60; blocks > limit {
 			t.Errorf("the upset of %s took %d blocks, want at most %d", month, blocks, limit)
 		}

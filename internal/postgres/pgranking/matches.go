@@ -235,8 +235,8 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 }
 
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
-	// A player who has been merged into another one in the meantime must not join a ladder again. A
-	// player who has left another ladder of the group has left this one too.
+	// A player who has been merged into another player in the meantime must not join a ladder
+	// again. A player who has left another ladder of the group has left this ladder too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// errNothingToMerge means that the player to be merged is no longer unclaimed, or that the player
-// to merge into has no account.
+// errNothingToMerge means that the player to be merged was claimed or merged, or that the player to
+// merge into has no account.
 var errNothingToMerge = errors.New("nothing to merge")
 
 // merging is an open transaction that locks two players.

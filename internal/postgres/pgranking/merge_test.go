@@ -204,7 +204,7 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// planMerge returns the changes that merging al into Alice would make now.
+// planMerge returns the changes that merging al into Alice would make.
 func (w *world) planMerge(t *testing.T) (merges []ranking.LadderMerge) {
 	t.Helper()
 	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).

@@ -243,8 +243,7 @@ func TestMoveKeepsWhoCame(t *testing.T) {
 	}
 }
 
-// mergeable gives the club and the supergroup rows and settings that a move passes from one to the
-// other or ends.
+// mergeable gives the club and the supergroup rows and settings that a move passes on or ends.
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()
 	dbtest.Exec(t, w.Pool, `

@@ -41,9 +41,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 }
 
 // TimeLeft returns the rest of a lifetime that began at sentAt. The rest is negative if the
-// lifetime is over, and nil, for an unlimited lifetime, if sentAt is zero. A sentAt in the future
-// counts as now. Both times are by the messenger's clock. The caller adds the rest to the
-// database's clock, which may differ.
+// lifetime is over, and nil for no limit if sentAt is zero. A sentAt in the future counts as now.
+// Both times are by the messenger's clock. The caller adds the rest to the database's clock, which
+// may differ.
 func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil

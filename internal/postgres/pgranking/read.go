@@ -138,7 +138,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// chatColumns lists the columns of a chat c. They are zero or NULL if there is none.
+// chatColumns lists the columns of a chat c. They are zero or NULL if there is no chat.
 const chatColumns = `coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
 		       coalesce(c.language, ''), coalesce(c.language_chosen, false), coalesce(c.tables, false),
 		       coalesce(c.celebrations, false), coalesce(c.dark_charts, false),
@@ -155,7 +155,7 @@ func chatFields(snap *ranking.Snapshot) []any {
 }
 
 // ladderColumns lists the columns of a ladder l and its season s, except their ids. They are zero
-// or NULL if there is none.
+// or NULL if there is no ladder.
 const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false),
 		       coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),

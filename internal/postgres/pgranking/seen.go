@@ -13,7 +13,7 @@ import (
 )
 
 // queueNewChat stores a new chat, and a new group with its ladder, under the ids that the read has
-// drawn. If another transaction was faster, a unique constraint makes this one fail.
+// drawn. If another transaction was faster, a unique constraint makes this transaction fail.
 func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	if s.NewChat {
 		batch.Queue(`
@@ -86,7 +86,7 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	})
 }
 
-// queuePlayer inserts a new player, or updates a known one unless the person was only mentioned,
+// queuePlayer inserts a new player, or updates a known player unless the person was only mentioned,
 // and renames the player's current standings in the group if necessary.
 func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
 	p := c.Player

@@ -96,8 +96,8 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 				return Translate(ctx.Err())
 			}
 			// The result has got a slot, or is being written with others. Writing it with others
-			// takes at most sharedTimeout, and then it waits for a slot if it must be written
-			// alone.
+			// takes at most sharedTimeout, and then the result waits for a slot again if it must be
+			// written alone.
 			err = <-r.done
 		}
 		if !errors.Is(err, errAlone) {

@@ -100,7 +100,7 @@ func TestWrittenTogether(t *testing.T) {
 }
 
 // TestTogetherOfOneGroup: of several results of one group, only one is written together with
-// results of other groups. The next one gets a conflict, because its standings are stale.
+// results of other groups. The next result gets a conflict, because its standings are stale.
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)

@@ -11,7 +11,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The club and the people of dbtest.
 var club, alice, bob, carol, zoe = dbtest.Club, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe
 
 // world extends dbtest.World with what only these tests need.

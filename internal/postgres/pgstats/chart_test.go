@@ -60,7 +60,7 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// TestRatingsAreLimited: the chart of a ladder with very many matches shows only the last ones.
+// TestRatingsAreLimited: the chart of a ladder with very many matches shows only the last matches.
 func TestRatingsAreLimited(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)

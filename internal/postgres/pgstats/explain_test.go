@@ -18,9 +18,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// tenYears adds 100,000 matches of ten years to ladder 150, with 1,000 players: the busiest one
-// plays 5,000 of them, the others play about 200 each, and the last one joined without ever
-// playing.
+// tenYears adds 100,000 matches of ten years to ladder 150, with 1,000 players: the busiest player
+// plays 5,000 of the matches, the others play about 200 each, and the last player joined without
+// ever playing.
 const tenYears = `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT 150, id, 'Name ' || id % 50, 1400 + id % 97, 1500, 1500 FROM players p
@@ -58,7 +58,7 @@ const viewedLadder = ladder.ID(150)
 
 // TestViewsOfManyMatches: no view of this package scans a table. Only records of all time and
 // charts read more matches of a ladder than a month or a player has. Views of players are checked
-// for the busiest player, an ordinary one, and one without matches.
+// for the busiest player, an ordinary player, and a player without matches.
 func TestViewsOfManyMatches(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

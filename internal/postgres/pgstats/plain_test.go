@@ -113,7 +113,7 @@ type plainMember struct {
 }
 
 // compare compares the ranking, the view and the standings of a player, a player's meetings with
-// another one, the records of all time and of a month, and the gains of a month with a plain
+// another player, the records of all time and of a month, and the gains of a month with a plain
 // calculation.
 func (c *club) compare() {
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]

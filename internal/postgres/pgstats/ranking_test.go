@@ -19,7 +19,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// member is a ladder's member. Members are listed in the order in which they joined.
+// member describes a player of a ladder. Lists of members are in the order in which the players
+// joined.
 type member struct {
 	Elo, Won, Drawn, Lost int
 	Days                  int // since the last match
