@@ -114,7 +114,7 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 	}
 	refuse(1)
 	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}')`)
-	first := m.MustTake(t, 1, 1, 2) // not 3, and so not the one after it either
+	first := m.MustTake(t, 1, 1, 2) // not 3, and so not 4 either
 	refuse(2)
 	m.Finish(t, dbtest.SentAs(first, 7))
 	refuse(3)
