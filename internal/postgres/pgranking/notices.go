@@ -18,9 +18,9 @@ import (
 // The delay is short, because it holds up all later notices of the lane.
 const notRecordedDelay = 3 * time.Second
 
-// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender
-// and topic, or inserts that notice. A notice lists at most ranking.MaxRejected results and counts
-// the rest.
+// queueNotRecorded adds the results of a command that were not recorded to the waiting notice for
+// the same sender and topic, or inserts that notice. Once the notice lists ranking.MaxRejected
+// results or more, it only counts further commands.
 func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) {
 	kind := notice.KindOf(n)
 	batch.Queue(`
