@@ -38,8 +38,8 @@ type programs struct {
 	oldLog  bool // the log is from a server that was ready, or from an earlier process, so keep it
 }
 
-// startPrograms starts the server with programs from the source. The error is errNotStarted if
-// there are programs but the server does not start.
+// startPrograms starts the server with programs from the source. The error wraps errNotStarted if
+// there are programs, but initializing the data or starting the server fails.
 func (s *Server) startPrograms(ctx context.Context, o Options, source Source) error {
 	p := &programs{options: o, folder: s.home, durable: s.home.named(), oldLog: true}
 	var err error
@@ -105,7 +105,8 @@ func (p *programs) makePrivate(folder string) error {
 	return errors.Join(os.Chmod(folder, 0o700), p.chown(folder))
 }
 
-// prepareCommand makes cmd run in a folder as the server's user, with these programs' libraries.
+// prepareCommand makes cmd run in a folder as the server's user, with these programs' libraries. It
+// fails if this user cannot write to the folder.
 func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 	p.identity.apply(cmd)
 	p.installation.apply(cmd)
@@ -201,19 +202,21 @@ func (p *programs) keepLog() error {
 	return nil
 }
 
-// arguments returns the server's arguments. Later ones take precedence, so Options.Settings cannot
-// override the settings at the end.
+// arguments returns the server's arguments. Later arguments take precedence, so Options.Settings
+// cannot override the settings at the end.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data(), "-c", "unix_socket_directories="}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),
 		"-c", "listen_addresses=127.0.0.1",
-		// Files in the data folder are removed together with it, even if the server is killed.
+		// With mmap, shared memory is in files of the data folder. They are removed with the
+		// folder, even if the server is killed.
 		"-c", "dynamic_shared_memory_type=mmap",
 		"-c", "logging_collector=off",
 	})
 }
 
-// checkAlive returns an error with the reason if the server has ended.
+// checkAlive returns an error with the reason if the server has ended: errPortTaken if it could not
+// listen on its port.
 func (p *programs) checkAlive() error {
 	if p.process == 0 {
 		return errors.New("the server is not running")
@@ -251,7 +254,8 @@ func (p *programs) ended() (bool, error) {
 	}
 }
 
-// halt stops the server with the signal, and escalates to more forceful signals after stopTimeout.
+// halt stops the server with the signal, and escalates to more forceful signals, each after
+// stopTimeout.
 func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 	for _, s := range []syscall.Signal{signal, syscall.SIGQUIT, syscall.SIGKILL} {
 		if p.process == 0 {

@@ -58,9 +58,10 @@ func onFreePort(start func(port int) error) error {
 // first start in a container can take a long time on a slow disk.
 const startTimeout = 90 * time.Second
 
-// waitReady asks the server for its version until the server answers. A server that accepts
-// connections may not be ready: it may be recovering, or be the temporary server with which a
-// container initializes its data. checkAlive returns an error if further waiting is pointless.
+// waitReady asks the server for its version until the server answers or waitFor gives up. A server
+// that accepts connections may not be ready: it may be recovering, or be the temporary server with
+// which a container initializes its data. checkAlive returns an error if further waiting is
+// pointless.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
 	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {
 		version, err = askVersion(ctx, serverURL, timeout)
@@ -69,8 +70,8 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 	return version, err
 }
 
-// waitFor repeats ask until it succeeds, checkAlive fails, or the server has been silent for
-// startTimeout. A server that is recovering its data may take any amount of time, because
+// waitFor repeats ask until it succeeds, ctx ends, checkAlive fails, or the server has been silent
+// for startTimeout. A server that is recovering its data may take any amount of time, because
 // interrupting the recovery would only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
 	// Another process may listen on the port and never respond. Then only checkAlive detects that
@@ -110,7 +111,7 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 		return "", fmt.Errorf("parse the server's URL: %w", err)
 	}
 	config.RequireAuth = requiredAuth
-	// PGOPTIONS of this process is meant for another server.
+	// pgx takes these options from PGOPTIONS, which is meant for another server.
 	delete(config.RuntimeParams, "options")
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

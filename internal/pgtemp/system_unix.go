@@ -88,7 +88,7 @@ func lookUp(name string) (*syscall.Credential, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid, uidErr := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
+	uid, uidErr := strconv.ParseInt(account.Uid, 10, 64) // -2 for nobody on macOS
 	gid, gidErr := strconv.ParseInt(account.Gid, 10, 64)
 	//nolint:gosec // -2 wraps around, as macOS intends
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
@@ -106,7 +106,7 @@ func (id identity) apply(cmd *exec.Cmd) {
 	}
 }
 
-// chown makes this user the owner of path.
+// chown makes this user the owner of path. Without a credential it does nothing.
 func (id identity) chown(path string) error {
 	if id.credential == nil {
 		return nil

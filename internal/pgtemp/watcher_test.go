@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestWatcher: the script gets its arguments and the last state. It does not hold this process's
-// output open, or a "| cat" after the program would wait for the watcher.
+// TestWatcher: once the pipe is closed, the script runs with its arguments and the last state. It
+// does not run if the watcher was dismissed. Its output goes to /dev/null, because a script that
+// held this process's output open would make a "| cat" after the program wait for the watcher.
 func TestWatcher(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "m a r k")
@@ -36,8 +37,8 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// slowPrograms are scripts that stand in for PostgreSQL's programs, but never finish their work,
-// except for initdb if there is no file named slow next to it.
+// slowPrograms are scripts that stand in for the programs of a start. They outlast the test, except
+// for postgres --version, and for initdb if there is no file named slow next to it.
 var slowPrograms = map[string]string{
 	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
 	: >"$data/PG_VERSION"
@@ -100,8 +101,8 @@ func TestKilledDuringStart(t *testing.T) {
 	}
 }
 
-// noProcessWith returns an error while a process has the text in its arguments: initdb, the server,
-// a watcher.
+// noProcessWith returns an error if a process, such as initdb, the server or a watcher, has the
+// text in its arguments.
 func noProcessWith(t *testing.T, text string) error {
 	t.Helper()
 	output, err := exec.Command("ps", "-axww", "-o", "args=").Output()

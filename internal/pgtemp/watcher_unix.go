@@ -15,9 +15,10 @@ import (
 )
 
 // watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is
-// closed. Only this process holds that end, so it is closed at the latest when the process dies.
-// The watcher ignores the signals that a terminal or a service manager sends to all processes,
-// because it must survive them to do its work.
+// closed, and keeps the last line in $state. The line "dismissed" ends the watcher without running
+// the script. Only this process holds the other end, so it is closed at the latest when this
+// process dies. The watcher ignores the signals that a terminal or a service manager sends to all
+// processes, because it must survive them to do its work.
 const watcherFrame = `trap '' HUP INT TERM
 PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
 state=
@@ -27,7 +28,8 @@ while IFS= read -r line; do
 done
 `
 
-// Watcher is a process that cleans up after this one.
+// Watcher is a process that runs a script after this process has ended, unless it is dismissed
+// before.
 type Watcher struct {
 	mu      sync.Mutex
 	process *os.Process
@@ -65,7 +67,7 @@ func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	return w, nil
 }
 
-// Report sets $state for the script. The state must be one line.
+// Report sets $state for the script. The state must be one line. Report fails after Dismiss.
 func (w *Watcher) Report(state string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,8 +133,8 @@ func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	return errors.Join(err, input.Close())
 }
 
-// run runs cmd to completion and returns its output. cmd must come from exec.CommandContext. When
-// that context ends, run kills cmd's whole process group.
+// run runs cmd to completion and returns its standard output and standard error together. cmd must
+// come from exec.CommandContext. When that context ends, run kills cmd's whole process group.
 func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

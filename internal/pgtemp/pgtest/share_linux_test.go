@@ -19,8 +19,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestReportsItsServer prints the URL of its server. Other tests run it in another process. If
-// lastVariable is set, it runs until that process is killed.
+// TestReportsItsServer prints its process id and the URL of its server, for tests that run it in
+// another process. If lastVariable is set, it does not return, so that its process lasts until it
+// is killed.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
 	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), testServer(t))
@@ -29,8 +30,8 @@ func TestReportsItsServer(t *testing.T) {
 	}
 }
 
-// reportMark is the prefix of the line that TestReportsItsServer prints. lastVariable is the
-// environment variable that makes the test run until its process is killed.
+// reportMark is the prefix of the line that TestReportsItsServer prints. If the environment
+// variable lastVariable is set, the test does not return.
 const (
 	reportMark   = "this is process"
 	lastVariable = "ELOBOT_PGTEST_LAST"
@@ -75,8 +76,8 @@ func (r *run) kill() {
 	_ = r.shell.Wait() // it returns the signal as an error
 }
 
-// begin starts two test processes at once, and waits until they share a server. It returns nil if
-// this machine has no PostgreSQL programs.
+// begin starts two test processes at once, waits until both have a server, and checks that it is
+// the same. It returns nil if this machine has no PostgreSQL programs.
 func (r *run) begin() (users []user) {
 	r.t.Helper()
 	const n = 2
@@ -115,7 +116,7 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	for deadline := time.Now().Add(operationTimeout); ; <-time.After(20 * time.Millisecond) {
 		conn, err := net.Dial(network, at)
 		if err == nil {
-			_ = conn.Close() // the connection succeeded
+			_ = conn.Close() // it was opened only to see whether the server listens
 		}
 		_, statErr := os.Stat(folder)
 		closed := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
@@ -128,8 +129,8 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	}
 }
 
-// TestOneServerPerRun: the test processes of a run share a server. The server outlives the run
-// while one of these processes lives, and then ends.
+// TestOneServerPerRun: the test processes of a run share a server. The server outlives the run as
+// long as one of these processes lives, and then ends.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "programs")
