@@ -60,7 +60,7 @@ func (b *balancer) set(i int, url string) {
 	b.bots[i] = url
 }
 
-// only forwards the next delivery to bot i and refuses the following ones until open is called.
+// only forwards the next delivery to bot i and refuses all further deliveries until open is called.
 func (b *balancer) only(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

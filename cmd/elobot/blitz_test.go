@@ -90,8 +90,8 @@ func (r blitzReport) text(people []botsim.User) string {
 
 // repeats returns the index of the recorded report that the bot should assume r repeats, or -1 if
 // there is none. Both must have the same players and result. If both have the same sender, the
-// recorded report must be the latest about these two players, and at most blitzAgain away.
-// Otherwise, it must be at most blitzWindow away and not repeated yet.
+// recorded report must be the latest about these two players, and at most blitzAgain away. If the
+// senders differ, it must be at most blitzWindow away and not repeated yet.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {
@@ -113,7 +113,7 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 
 // TestBlitzEvenings: on half an evening with many equal results, the bot asks about exactly the
 // reports for which repeats finds an earlier one. Among them are the second reports of all games
-// that are reported twice, and each game counts once. By the same rule, over five evenings, it
+// that are reported twice, and each game counts once. By the same rule, over five evenings, the bot
 // would ask needlessly about fewer than 5 % of the games. The senders are drawn by lot: if the
 // winner always reported, there would be hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {

@@ -38,8 +38,7 @@ func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string)
 	return board
 }
 
-// TestBoard: the board of a group follows the ranking, even after members unpin or delete the
-// board's message.
+// TestBoard runs the tests of the board with one bot.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "BOARD_INTERVAL=100ms")
@@ -59,6 +58,8 @@ func TestBoard(t *testing.T) {
 	verifyClean(t, b.url)
 }
 
+// testBoardLife: the board of a group follows the ranking until it is turned off, even after
+// members unpin or delete the board's message.
 func testBoardLife(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot())

@@ -76,7 +76,8 @@ func (b *botFixture) join(group *botsim.Chat, people ...botsim.User) {
 	awaitAnswers(b.t, group, before+len(people))
 }
 
-// TestWithSharedBot runs the tests that can share a bot.
+// TestWithSharedBot runs tests one after another with the same bot. None of them may leave a dead
+// letter.
 func TestWithSharedBot(t *testing.T) {
 	t.Parallel()
 	h := startBotFixture(t, "UNDO_WINDOW=1h")
@@ -171,8 +172,8 @@ func (b *botFixture) callbackAnswer(press string) string {
 }
 
 // settle waits until all updates are handled and the database lists no notice as planned or being
-// sent, except those set aside for a newer release. A message in the chat is not enough: an edit of
-// a card that is not marked as sent would merge with it.
+// sent, except those set aside for a newer release. Waiting for a message in the chat is not
+// enough: until a card is marked as sent, an edit would merge with it.
 func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {
@@ -205,7 +206,7 @@ type standing struct {
 	UserID          int64
 }
 
-// standings returns the standings in the current seasons of a group.
+// standings returns the standings in the current seasons of all ladders of a group.
 func (b *botFixture) standings(group *botsim.Chat) []standing {
 	b.t.Helper()
 	return collect(b.t, b.pool, pgx.RowToStructByPos[standing], `

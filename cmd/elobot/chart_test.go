@@ -67,7 +67,7 @@ func testCharts(t *testing.T, b *botFixture) {
 // looksLike reports whether two messages show the same picture.
 func looksLike(a, b botsim.Message) bool { return bytes.Equal(a.Photo.Content, b.Photo.Content) }
 
-// testChartsRefused: without the right to send photos, the bot says so. Once it has the right, it
+// testChartsRefused: a bot without the right to send photos says so. Once it has the right, it
 // sends the next chart.
 func testChartsRefused(t *testing.T, b *botFixture) {
 	group := b.group("Chess")

@@ -40,8 +40,8 @@ const chartedHistory = `
 	UPDATE groups SET last_match_number = 3001 WHERE id IN (SELECT id FROM charted)`
 
 // TestChartsUnderLoad: with fifty charts requested at once in fifty groups and 20 results a second,
-// nothing is lost or sent twice, and the bot's peak memory stays below 80 MB. The test logs how
-// long cards take with and without charts.
+// nothing is lost or sent twice, Telegram refuses no request, and the bot's peak memory stays below
+// 80 MB. The test logs how long cards take with and without charts.
 func TestChartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -65,7 +65,7 @@ func TestChartsUnderLoad(t *testing.T) {
 	b.settle()
 	dbtest.FillFast(t, b.pool, chartedHistory)
 	b.exec(`VACUUM ANALYZE`)
-	pause := time.NewTimer(time.Minute) // because of the limits per group
+	pause := time.NewTimer(time.Minute) // after which no earlier message counts toward the limits
 	<-pause.C
 	resetPeak(t, b.bot)
 	report := func(what string, of []botsim.Message) {
@@ -90,7 +90,7 @@ func TestChartsUnderLoad(t *testing.T) {
 	report("without charts", results(20))
 	var asked []botsim.Message
 	for i, g := range groups[:50] {
-		// One person gets only 20 answers to questions a minute.
+		// A person gets at most 20 answers to questions a minute, so three people ask.
 		asked = append(asked, g.Say([]botsim.User{b.bob, b.carol, b.olga}[i%3], "/chart"))
 	}
 	report("with charts", results(20))
@@ -110,8 +110,8 @@ func TestChartsUnderLoad(t *testing.T) {
 	}
 }
 
-// cardTimes returns how long each message waited for the message with its card, in ascending order.
-// A message may hold several cards.
+// cardTimes returns how long each result waited for its card, in ascending order. One message of
+// the bot may hold the cards of several results.
 func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration {
 	t.Helper()
 	var took []time.Duration
@@ -150,7 +150,7 @@ func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 	}
 }
 
-// resetPeak restarts the measurement of peakMemory.
+// resetPeak restarts the measurement of peakMemory, or logs why it cannot.
 func resetPeak(t *testing.T, p *process) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {

@@ -23,8 +23,8 @@ type duplicateKill struct {
 	visit int
 }
 
-// TestKilledAskingAboutADuplicate: the bot asks about the second report of a result, and the answer
-// either says that it is another game or cancels it. Wherever the bot is killed on the way, two
+// TestKilledAskingAboutADuplicate: the bot asks about the second report of a result, and Bob either
+// answers that it is another game or cancels the report. Wherever the bot is killed on the way, two
 // matches remain in the first case, and one in the second. A message arrives twice only if it was
 // being sent at the kill. The points around requests are those where TestKilledAtEachPoint kills,
 // here with several messages in one answer.
@@ -36,7 +36,8 @@ func TestKilledAskingAboutADuplicate(t *testing.T) {
 	k.expect("Another game", "✓ Bob 1:3 Alice", "answered", 2)
 	for _, at := range []duplicateKill{
 		{false, crashpoint.Requested, 1}, {true, crashpoint.Applying, 1}, {true, crashpoint.Handled, 1},
-		// One request each for the edit, the answer to the press, and the card.
+		// A press leads to three requests: for the edit of the question, the answer to the press,
+		// and the card.
 		{true, crashpoint.Requesting, 2}, {true, crashpoint.Requested, 1}, {true, crashpoint.Requested, 3},
 	} {
 		k.kill(at)
@@ -55,13 +56,13 @@ type duplicates struct {
 	matches                  int    // how many remain in each group
 }
 
-// expect sets which button the next questions are answered with, and what then becomes of them.
+// expect sets which button answers the next questions, and what must then become of the questions.
 func (k *duplicates) expect(label, decided, closedAs string, matches int) {
 	k.label, k.decided, k.closedAs, k.matches = label, decided, closedAs, matches
 }
 
 // kill has both players report a result and Bob answer the question about it. The bot is killed
-// once on the way.
+// once on the way. In the end kill checks what has become of the report and the question.
 func (k *duplicates) kill(at duplicateKill) {
 	k.t.Helper()
 	where := fmt.Sprintf("%s, press %t, visit %d to %q", k.label, at.press, at.visit, at.point)

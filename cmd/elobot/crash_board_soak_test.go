@@ -13,12 +13,13 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledUnderPressure: 60 results come in under accelerated limits. The board is deleted
-// six times, and each time the bot is killed while it makes the next board. In the end one board is
-// pinned and shows the ranking. Only a kill between send and pin leaves a copy.
+// TestBoardKilledUnderPressure: 60 results come in, under limits with shorter periods than
+// Telegram's. The board is deleted six times, and each time the bot is killed while it makes the
+// next board. In the end one board is pinned and shows the ranking, and the bot has hit no limit.
+// Only a kill between sending and pinning leaves a copy of the board.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
-	const results, kills = 10, 6 // how many results per kill, and how many kills
+	const results, kills = 10, 6 // results for each kill
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond},
 		Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	c := newCrashes(t, botsim.WithLimits(limits))

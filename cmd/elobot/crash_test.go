@@ -75,8 +75,8 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.posted)
 	}
-	// Of the two merged messages, only the one whose request was made before the kill arrives
-	// twice.
+	// There are two messages of merged results. Only the message that was requested before the kill
+	// arrives twice.
 	equal(t, checkDeliveredInOrder(t, merged, results), results/2, "results delivered twice")
 	equal(t, count(t, k.pool, `SELECT count(*) FROM dead_letters`), 0, "dead letters")
 	// A bot may acquire the lease twice, if the answer to its first attempt comes too late.
@@ -200,7 +200,7 @@ func (k *killed) kill(
 	k.extra += copies
 }
 
-// countCommitted returns the number of committed commands, and checks that they are the first ones.
+// countCommitted returns the number of committed commands, and checks that they precede all others.
 func (k *killed) countCommitted(where string, keys []string) (n int) {
 	k.t.Helper()
 	handled := handledKeys(k.t, k.pool)
@@ -237,8 +237,8 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// killMerging kills the bot before a request that merges several results, and after another one. It
-// returns the group and the number of results.
+// killMerging kills the bot twice: before a request that merges several results, and after such a
+// request. It returns the group and the number of results in all.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	k.t.Helper()
 	const each = 5

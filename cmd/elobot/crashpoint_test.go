@@ -113,7 +113,7 @@ func (c *crashes) await(what string, ask func() bool) {
 	}
 }
 
-// settle waits until all updates are handled and all notices are sent.
+// settle waits until all updates are confirmed and no notice is unfinished.
 func (c *crashes) settle() {
 	c.t.Helper()
 	c.await("everything is sent", func() bool {

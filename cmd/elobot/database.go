@@ -19,7 +19,8 @@ type databaseCommand struct {
 }
 
 // Run runs a program on the bot's own database. It passes the connection parameters in the
-// environment variables that PostgreSQL's programs read, such as PGHOST.
+// environment variables that PostgreSQL's programs read, such as PGHOST. If the machine has
+// PostgreSQL programs that fit the database, they come first in PATH.
 func (d *databaseCommand) Run(ctx context.Context) error {
 	return d.WithOwn(ctx, func(address, dir string) error {
 		u, err := url.Parse(address)

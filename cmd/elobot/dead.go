@@ -58,7 +58,7 @@ type deadListCommand struct {
 	Limit int `default:"50" placeholder:"N" help:"Maximum number of dead letters to list (default: 50)."`
 }
 
-// Validate is called by kong.
+// Validate rejects a limit below 1. It is called by kong.
 func (c *deadListCommand) Validate() error {
 	if c.Limit < 1 {
 		return errors.New("--limit must be at least 1")
@@ -123,8 +123,8 @@ type selection struct {
 	ids []postgres.DeadLetterID // ascending, which is oldest first; empty for all
 }
 
-// Validate is called by kong. It parses the numbers, and rejects them in combination with --since
-// or --error.
+// Validate parses the numbers, and rejects them in combination with --since or --error. It is
+// called by kong.
 func (c *selection) Validate() error {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil
@@ -151,7 +151,7 @@ func (c *selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "
 // moment is a point in time that the operator types.
 type moment struct{ time.Time }
 
-// UnmarshalText is called by kong.
+// UnmarshalText parses what momentOf accepts. It is called by kong.
 func (m *moment) UnmarshalText(text []byte) (err error) {
 	m.Time, err = momentOf(string(text), time.Now())
 	return err
@@ -259,8 +259,8 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 
 // each calls do for each dead letter, even after one has failed. It prints each error immediately
 // and, if there were any, finally returns an error that says how many failed. If there is only one
-// dead letter, it returns that letter's error instead. If the command is interrupted, it stops and
-// returns the error.
+// dead letter, it returns that letter's error instead. If the command is interrupted, each stops
+// and returns the error.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {

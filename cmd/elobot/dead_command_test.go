@@ -59,7 +59,8 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 }
 
 // testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if the
-// message begins with a command. So is a member whose press cannot be handled.
+// message begins with a command. A member whose press cannot be handled is notified by the callback
+// answer.
 func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows

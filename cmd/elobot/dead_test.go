@@ -82,7 +82,7 @@ func sayUnknown(id int) string {
 	return fmt.Sprintf("elobot: there is no dead letter %d: run `elobot dead list` to see them all\n", id)
 }
 
-// TestDead runs the tests that need no running bot.
+// TestDead runs the tests of dead letters that need no running bot.
 func TestDead(t *testing.T) {
 	t.Parallel()
 	l := noLetters(t)
@@ -151,8 +151,8 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead
-// letter does not revive it.
+// deadNoticeThatIsNot: a retry does not send a notice that is not dead or no longer exists.
+// Dropping the dead letter of a dead notice does not revive the notice.
 func deadNoticeThatIsNot(l letters) {
 	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
@@ -228,7 +228,8 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	l.must("retry all", 0, "1: handled\n", "")
 	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 17:2 was not done.")
 	says(t, visible(group.BotMessages()[2]), "17:2", "Match #2")
-	// A retry of an update that was handled before has no effect but removes the dead letter.
+	// A retry of an update that was handled before has no effect except that it removes the dead
+	// letter.
 	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		SELECT 'update', update_id, payload, 'copied', 1, now() FROM copied`)
 	id := count(t, l.pool, `SELECT id FROM dead_letters`)
