@@ -132,7 +132,7 @@ func (i *instance) start() {
 	}()
 }
 
-// supervise restarts the bot whenever it ends.
+// supervise restarts the bot whenever it ends, until the campaign finishes or the test has failed.
 func (i *instance) supervise() {
 	defer close(i.over)
 	for {
@@ -189,7 +189,7 @@ func lastLines(output string, n int) string {
 // any returns a random process.
 func (b *bots) any(random *rand.Rand) *life { return oneOf(random, b.all...).now.Load() }
 
-// leader returns the process that sends, or a random one if that is unknown.
+// leader returns the process that sends, or a random process if that is unknown.
 func (b *bots) leader(ctx context.Context, random *rand.Rand) *life {
 	pid := b.database.leader(ctx)
 	for _, i := range b.all {
@@ -200,7 +200,7 @@ func (b *bots) leader(ctx context.Context, random *rand.Rand) *life {
 	return b.any(random)
 }
 
-// kill kills the process, unless it has ended.
+// kill kills the process and records the kill, unless the process has ended.
 func (p *life) kill() {
 	p.wanted.Store(true)
 	p.mu.Lock()
@@ -216,8 +216,8 @@ func (p *life) kill() {
 	p.killed = append(p.killed, killed)
 }
 
-// stop stops the process with SIGTERM, and returns how long that took. It kills a process that
-// takes much too long.
+// stop stops the process with SIGTERM, and returns how long that took. A stop that takes longer
+// than stopLimit is a violation. After three times that limit, stop kills the process.
 func (p *life) stop() time.Duration {
 	p.wanted.Store(true)
 	begun := time.Now()

@@ -60,7 +60,7 @@ func TestCampaign(t *testing.T) {
 		t.Fatalf("build the bot: %v\n%s", err, out)
 	}
 	const slow, fast = 350 * time.Millisecond, 100 * time.Millisecond
-	// A bot takes over soon after a kill, so that the next kill finds one that sends.
+	// A bot takes over soon after a kill, so that the next kill finds a bot that sends.
 	takeOver := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"}
 	for _, d := range []deck{
 		{"all", (*campaign).allFaults, 20 * time.Minute, slow, 1, 0.5, false, nil},

@@ -63,7 +63,8 @@ func (c *campaign) conclude() {
 		}
 	}
 	c.bots.verify()
-	// A crash may make PostgreSQL forget what the bot has sent lately.
+	// After a crash, PostgreSQL may have forgotten what the bot sent last, so the bot may have sent
+	// too much.
 	crashed := slices.ContainsFunc(c.faultsSoFar, func(f judge.Fault) bool { return f.Crash })
 	if n := c.beyondLimits(); n > 0 && !crashed {
 		c.violated("%d messages were sent beyond Telegram's limits", n)

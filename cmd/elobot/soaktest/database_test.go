@@ -83,7 +83,7 @@ func (d *database) createDatabase(t *testing.T) {
 	u.RawQuery += "&target_session_attrs=read-write"
 	d.admin = dbtest.Open(t, u.String(), func(config *pgxpool.Config) {
 		config.ConnConfig.ConnectTimeout = 2 * time.Second
-		// Overrides the setting of the database.
+		// The campaign must be able to write while a fault makes the bot's sessions read-only.
 		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off"
 		config.ConnConfig.RuntimeParams["application_name"] = observer
 		config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
@@ -114,7 +114,7 @@ func (d *database) setTriggers(t *testing.T) {
 }
 
 // failStatements makes a share of the statements that write to a relation fail with a code for some
-// time. The relation * stands for all tables with the trigger.
+// time. The relation * stands for all tables with the trigger. An earlier such fault ends.
 func (d *database) failStatements(
 	ctx context.Context, relation, code string, share float64, lasting time.Duration,
 ) error {

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// watch calls the hooks of the processes, except for received and confirmed deliveries by webhook.
-// It also cuts off a poll whose process has ended.
+// watch makes the simulator call the hooks of the processes, except for received and confirmed
+// deliveries by webhook. It also cuts off a poll whose process has ended.
 func (b *bots) watch() {
 	b.sim.OnCall(func(call botsim.Call) {
 		if call.Method != "getUpdates" || call.Params["offset"] == "" {
@@ -38,7 +38,7 @@ func (b *bots) watch() {
 	})
 }
 
-// ServeHTTP is a load balancer that takes the bots in turn, even those that do not run.
+// ServeHTTP forwards a delivery to the next bot in turn, even to a bot that does not run.
 func (b *bots) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusBadGateway
 	if body, err := io.ReadAll(r.Body); err == nil {

@@ -1,11 +1,12 @@
 // Package soaktest runs campaigns against the built bot. People report results at a steady pace
-// while faults drawn from a deck strike. At the end package judge, which shares no code with the
+// while faults drawn from a deck strike. At the end, package judge, which shares no code with the
 // bot, compares the outcome with the bot's guarantees.
 //
 // The decks are:
 //   - all: processes are killed and stopped, the database fails in many ways, and Telegram is slow,
 //     is unreachable, or answers with nonsense;
-//   - kills: a bot that polls is killed at any time, and at the moments at which most is at stake;
+//   - kills: a bot that polls is killed at random times, and at moments at which updates or
+//     messages can get lost or arrive twice;
 //   - fleet: three bots with a webhook are killed in the same way;
 //   - stops: a bot is stopped while Telegram is slow and all groups get answers;
 //   - outages: PostgreSQL crashes, and is unavailable for a while;
@@ -18,8 +19,8 @@
 //	go test -tags soak ./cmd/elobot/soaktest -run TestCampaign/kills -v \
 //	  -soak.duration=90s -soak.seed=7
 //
-// A seed repeats the random choices of a campaign, but not its timing. The faults strike at other
-// points of the bot's work, and some of the choices depend on the timing.
+// A seed repeats the random choices of a campaign, but not its timing. In a repetition, the faults
+// strike at other points of the bot's work, and choices that depend on the timing may differ.
 //
 // A campaign needs the PostgreSQL programs on this machine, because it stops and suspends their
 // processes.

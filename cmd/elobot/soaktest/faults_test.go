@@ -179,7 +179,8 @@ func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error 
 }
 
 // crashDatabase crashes PostgreSQL and starts it again. If the campaign is calm, it checks that
-// meanwhile a bot logs few warnings and errors, and that deliveries fail only with 503.
+// meanwhile a bot logs few warnings and errors, and that deliveries fail only with 503. With a
+// webhook, some must fail if PostgreSQL is away for more than a second.
 func (c *campaign) crashDatabase(ctx context.Context, random *rand.Rand) error {
 	away := between(random, shortestFreeze, longestOutage)
 	c.say("PostgreSQL crashes, and is away for %.1f s", away.Seconds())

@@ -22,8 +22,8 @@ type hooks struct {
 	sent       func() // Telegram handled a message or an edit, and has not responded yet
 }
 
-// kills returns kills of a bot at any time, and at the moments at which most can get lost or arrive
-// twice.
+// kills returns the faults that kill a bot: at any time, and at moments at which updates or
+// messages can get lost or arrive twice.
 func (c *campaign) kills() []fault {
 	killed := func(when string, aim func(random *rand.Rand, kill func()) hooks) fault {
 		strike := func(ctx context.Context, random *rand.Rand) error {

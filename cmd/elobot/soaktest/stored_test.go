@@ -26,8 +26,8 @@ func (d *database) counts(ctx context.Context) (text string) {
 	return text
 }
 
-// handledAny reports whether any of the commands was handled, and false if the database does not
-// answer.
+// handledAny reports whether any of the commands was handled. It returns false if the database does
+// not answer.
 func (d *database) handledAny(ctx context.Context, keys []string) (handled bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

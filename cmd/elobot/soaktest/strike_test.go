@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// pairPercent is how likely it is, in percent, that a fault that need not be alone strikes
-	// together with one of another part, if the deck has such a fault.
+	// pairPercent is the probability, in percent, that a fault strikes together with a fault of
+	// another part. A fault that must be alone never does.
 	pairPercent = 30
-	// recoveryPercent is how likely it is, in percent, that the next fault waits until the bot has
-	// recovered. It always waits after a read-only phase, and before and after a fault that must be
-	// alone.
+	// recoveryPercent is the probability, in percent, that the next fault waits until the bot has
+	// recovered. The next fault always waits after a read-only phase, and before and after a fault
+	// that must be alone.
 	recoveryPercent = 60
 	// recoveryLimit is how long it may take after a fault until the bot handles a new command and
 	// sends a message.
@@ -43,7 +43,7 @@ type fault struct {
 	strike func(ctx context.Context, random *rand.Rand) error
 }
 
-// strike causes faults until the context ends.
+// strike causes faults until the context ends, as long as the deck has any.
 func (c *campaign) strike(ctx context.Context) {
 	random := rand.New(rand.NewPCG(c.seed, 3))
 	var cards []fault
@@ -141,9 +141,9 @@ func (c *campaign) noteRecovery() {
 	}
 }
 
-// recover waits until the bot handles a command sent from now on, and sends a message after that.
-// It reports whether both happened. If they take too long, it records a violation and kills the
-// bots, so that the campaign continues.
+// recover waits until the bot handles a command sent from now on and then sends a message, and
+// reports whether that happened. After recoveryLimit, it records a violation and kills the bots, so
+// that the campaign continues.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	handled, sent := false, int64(0)

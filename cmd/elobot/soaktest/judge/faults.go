@@ -8,7 +8,7 @@ import (
 
 const (
 	// aftermath is how long the consequences of a fault may last after its end. If the bot is seen
-	// to recover later than that, they last until then.
+	// to recover later than that, the consequences last until the recovery.
 	aftermath = 30 * time.Second
 	// A fault may keep the bot from storing that a message was delivered. markedWithin is how long
 	// before the fault such a message may have arrived.
@@ -82,8 +82,8 @@ func (t *trial) judgeShares() {
 	}
 }
 
-// judgeCauses checks that a fault explains each further copy of an answer. What counts is whether a
-// fault struck around the arrival of the copy before it: the further copy may arrive much later.
+// judgeCauses checks that a fault explains each further copy of an answer. The fault must have
+// struck around the arrival of the preceding copy, because the further copy may arrive much later.
 func (t *trial) judgeCauses(c *Command) {
 	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
@@ -159,7 +159,8 @@ func (t *trial) judgeCampaign() {
 	}
 }
 
-// countWindows counts the kills in each window in which something can get lost or come twice.
+// countWindows counts the kills in each window in which a command can get lost or an answer can be
+// repeated.
 func (t *trial) countWindows() {
 	for _, k := range t.Kills {
 		var beforeCommit, beforeConfirmation, beforeMark bool

@@ -13,7 +13,8 @@
 //   - ratings and counters equal the results of a simple Elo ranking over the matches that are not
 //     undone, in the order of their numbers;
 //   - the first copies of the answers in a chat arrive in the order in which they were stored, and
-//     none arrives after a later command was confirmed, except in a list of unrecorded results;
+//     none arrives after a later command was answered as done, except in a list of unrecorded
+//     results;
 //   - an answer is repeated only because of a fault, never because of a clean stop, and arrives at
 //     most MaxCopies times in all. Each repetition is counted as a possible duplicate, except one
 //     for each crash of the database during which, or within a second before which, a copy arrived;
@@ -50,7 +51,7 @@ type Verdict struct {
 	Answers, Copies, Possible int
 	MostOfOne                 int // largest number of copies of one answer, including the first
 	// LateRefusals is how many commands were refused in a list of unrecorded results that arrived
-	// after a later command was confirmed.
+	// after a later command was answered as done.
 	LateRefusals int
 	// FarFromFaults is how many commands were so far from faults of the bot and the database that
 	// no fault would excuse their refusal.
@@ -314,8 +315,8 @@ func (t *trial) judgeOrderOfMatches() {
 }
 
 // judgeOrderOfAnswers checks that the first copies of the answers in a chat arrive in the order in
-// which they were stored, and that none arrives after a later command was confirmed, except in a
-// list of unrecorded results.
+// which they were stored, and that none arrives after a later command was answered as done, except
+// in a list of unrecorded results.
 func (t *trial) judgeOrderOfAnswers() {
 	for _, chat := range t.chats() {
 		var last int64
