@@ -25,7 +25,7 @@ import (
 )
 
 // demoGroup is the group of the demo, in the simulated Telegram, with the real bot as a member. It
-// shows messages in the order in which they arrive in the group.
+// prints the messages of the group in the order in which they arrive there.
 type demoGroup struct {
 	sim      *botsim.Server
 	clock    *demoClock
@@ -83,7 +83,7 @@ func (g *demoGroup) person(name string) botsim.User {
 	return g.sim.User(name)
 }
 
-// startBot starts the real bot, which logs only warnings and errors.
+// startBot starts the real bot as an admin of the group. It logs only warnings and errors.
 func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	var c app.Config
 	c.Token, c.TelegramURL, c.DatabaseURL = g.sim.Token(), g.sim.URL(), databaseURL
@@ -93,7 +93,7 @@ func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 		return fmt.Errorf("find a free port: %w", err)
 	}
 	c.ListenAddr, c.PublicURL = free.Addr().String(), "http://"+free.Addr().String()
-	_ = free.Close() // the bot listens there
+	_ = free.Close() // so that the bot can listen there
 	g.links = web.NewLinks(c.PublicURL, c.Token)
 	if err := c.Resolve(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	return nil
 }
 
-// openWebBoard turns on the group's web board.
+// openWebBoard turns on the group's web board, and sets g.board to its link.
 func (g *demoGroup) openWebBoard(ctx context.Context) error {
 	var b ranking.WebBoard
 	const sql = `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`
@@ -157,7 +157,7 @@ func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	return nil
 }
 
-// playLine sends a line or presses a button, and waits for what the bot does in response.
+// playLine does what a line of the scene says, and waits for what the bot does in response.
 func (g *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.later {
 		g.clock.pause()
@@ -207,7 +207,8 @@ func arrivals(group *botsim.Chat) int {
 	return n
 }
 
-// await shows what arrives in the group until reached returns true. It fails after answerTimeout.
+// await shows what arrives in the group until reached returns true. It fails after answerTimeout,
+// or when the bot ends.
 func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bool, error)) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -238,7 +239,7 @@ func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
 }
 
 // press presses a button of the keyboard, counted from 1, and shows what happens. If there is no
-// such button, it says so.
+// such button, it tells the user.
 func (g *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
 	m, buttons := g.keyboard()
 	if len(buttons) == 0 {

@@ -131,8 +131,9 @@ func (k talk) presses() {
 		"You  /ranking", "won–drawn–lost")
 }
 
-// answers: every button of a message can be pressed, even one that an edit has added, and one that
-// only copies. When a prompt has lost its buttons, numbers refer to the message before it.
+// answers: every button of a message can be pressed, even a button that an edit has added, and a
+// button that only copies a text. When a prompt has lost its buttons, numbers refer to the message
+// before it.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1",
@@ -147,8 +148,8 @@ func (k talk) answers() {
 		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }
 
-// replies: a prompt can be answered by a reply until it is closed, whatever came in between.
-// Commands refer to the last message of the bot or of a person.
+// replies: a prompt can be answered by a reply until it is closed, whatever came in between. A
+// command can reply to the last message of the bot or of a person.
 func (k talk) replies() {
 	k.t.Helper()
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking",
@@ -246,7 +247,7 @@ func (k talk) slowsDown() {
 }
 
 // TestSceneBegins: at first only the beginning of the scene is shown, up to an answer of the bot.
-// The input “scene” shows the rest. A year has just begun.
+// The input “scene” shows the rest. The scene ends just after the beginning of a year.
 func TestSceneBegins(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -10,7 +10,7 @@ import (
 // input is a parsed line of the conversation.
 type input struct {
 	verb   verb
-	who    string // the person acting, or the one to write as; empty for the user
+	who    string // who acts, or whom the user becomes; empty for the user
 	to     string // the person replied to
 	text   string // of a message
 	button int

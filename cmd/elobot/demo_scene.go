@@ -2,7 +2,7 @@ package main
 
 import "elobot/internal/botsim"
 
-// sceneMembers lists the members of the group. The first one created it.
+// sceneMembers lists the members of the group. The first member created the group.
 var sceneMembers = []botsim.User{
 	{FirstName: "Alice", Username: "alice"},
 	{FirstName: "Bob", Username: "bobby"},

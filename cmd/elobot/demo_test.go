@@ -30,7 +30,7 @@ func TestDemo(t *testing.T) {
 	place := demoPlace(t)
 	cache, err := os.UserCacheDir()
 	must(t, err)
-	// If the machine has no PostgreSQL, other tests have downloaded one to this cache.
+	// If the machine has no PostgreSQL, other tests have downloaded it to this cache.
 	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home",
 		"DATABASE_URL=nonsense", "TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
 	demo := prepare(env, "demo")
@@ -106,7 +106,7 @@ func processesNaming(t *testing.T, folder string) []string {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	must(t, err)
 	var found []string
-	for _, process := range processes { // unreadable ones have ended, or belong to another user
+	for _, process := range processes { // unreadable files are of a process that has ended, or of another user
 		arguments, _ := os.ReadFile(process + "/cmdline")
 		environment, _ := os.ReadFile(process + "/environ")
 		working, _ := os.Readlink(process + "/cwd")

@@ -66,7 +66,7 @@ func TestDoctor(t *testing.T) {
 	p.withoutRights()
 }
 
-// twoHosts returns a setting with two hosts, one of which does not answer.
+// twoHosts returns a DATABASE_URL with two hosts. The first does not answer.
 func (p patient) twoHosts(sslmode string) string {
 	address := pgtest.WithParameter(pgtest.ByTCP(p.t, p.url), "sslmode", sslmode)
 	return "DATABASE_URL=" + strings.Replace(address, "@", "@127.0.0.1:1,", 1)

@@ -22,9 +22,9 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 }
 
 // TestTokenRefusedForAWhile: if Telegram refuses every request for a while, as during a move
-// between Bot API servers, the bot keeps running, even after a restart. Then it sends all queued
-// replies once and in order. A token that has never worked with this database ends the bot at once,
-// with a sentence that explains why.
+// between Bot API servers, the bot keeps running, even after a restart. Once Telegram accepts
+// requests again, it sends all queued replies once and in order. A token that has never worked with
+// this database ends the bot at once, with a sentence that explains why.
 func TestTokenRefusedForAWhile(t *testing.T) {
 	t.Parallel()
 	refusal := botsim.Fault{Status: 401, Description: "Unauthorized"}
@@ -62,7 +62,7 @@ func TestTokenRefusedForAWhile(t *testing.T) {
 			WHERE last_error LIKE '%' || $1 || '%' AND state = 'planned'`, refusal.Description) == 2
 	})
 	accept = refuse("")
-	report() // ends the long poll; the bot may handle this one or not
+	report() // ends the long poll; the bot may or may not handle these results
 	const says = "Telegram refuses the token, retrying for ten minutes"
 	bot.await(t, says)
 	if code, _ := bot.stop(t); code != 0 {
@@ -116,8 +116,8 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// testUndoPressedByAll: if two people who may undo a match and one who may not press the button at
-// once, exactly one press undoes it, although presses may be handled in any order.
+// testUndoPressedByAll: two people who may undo a match, and a person who may not, press the button
+// at once. Exactly one press undoes the match, although presses may be handled in any order.
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -191,8 +191,8 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	// With polling, the bot infers the id of an undecodable update from a neighboring update, so
-	// another one must follow the last.
+	// With polling, the bot infers the id of an undecodable update from a neighboring update, so a
+	// further update must follow the last.
 	strange(`7`, true)
 	awaitAnswers(t, group, len(posted))
 	b.settle()

@@ -49,8 +49,8 @@ func testEditedResult(t *testing.T, b *botFixture) {
 }
 
 // testEditedCommands: if a message was refused or incomplete, or was not a command, its edits are
-// handled like new messages until one of them is not refused. Edits of a message older than five
-// minutes are ignored.
+// handled like new messages until one of them is not refused. Once such a message is more than five
+// minutes old, its edits are ignored.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0

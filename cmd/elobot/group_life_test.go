@@ -63,7 +63,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 }
 
 // testRemovedFromAGroup: the bot sends nothing to a group that it was removed from, and continues
-// when it is back.
+// when it is back. When a person unblocks the bot, it sends nothing.
 func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	jana, karl := b.sim.User("jana"), b.sim.User("karl") // members of no other group
 	group := b.sim.Group("Chess", b.olga, jana, karl)

@@ -21,7 +21,8 @@ type healthCommand struct {
 	WebhookURL string `env:"WEBHOOK_URL" hidden:"" help:"With a webhook, the bot serves at port 8080 by default."`
 }
 
-// Run asks the instance on this machine whether it is ready, and returns an error if it is not.
+// Run asks the instance on this machine whether it is ready, and prints whether it leads. It
+// returns an error if the instance is not ready or does not answer.
 func (h *healthCommand) Run(ctx context.Context) error {
 	url, err := h.HealthURL(h.WebhookURL, web.ReadyPath)
 	if err != nil {

@@ -164,8 +164,8 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	checkNoDeadLetters(t, pool)
 }
 
-// TestChatsHeldForLong: if another session locks the rows of some chats for longer than the timeout
-// of an attempt, not even an apology can be written there. Other chats are not affected, and
+// TestChatsHeldForLong: another session locks the rows of some chats for longer than the timeout of
+// an attempt, so not even an apology can be written there. Other chats are not affected, and
 // afterward everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestChatsHeldForLong(t *testing.T) {
 // results when the database is back, and sends nothing twice.
 func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	t.Parallel()
-	// A lease lasts for 10 s. With a shorter one, requests on a busy machine would be cut off.
+	// A lease lasts for 10 s. With a shorter lease, requests on a busy machine would be cut off.
 	const groups, stall = 5, 12 * time.Second
 	sim := startTelegram(t)
 	url, pool := database(t)

@@ -61,7 +61,8 @@ func TestLargeBurst(t *testing.T) {
 	}
 }
 
-// most returns the maximum number of messages sent within any period of the given length.
+// most returns the maximum number of requests to send a message within any period of the given
+// length.
 func most(sim *botsim.Server, within time.Duration) int {
 	calls := sim.CallsOf("sendMessage")
 	most, oldest := 0, 0

@@ -28,7 +28,7 @@ func TestBurst(t *testing.T) {
 	}
 	heal := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
 	launch(t, append(plainEnvironment(sim, url), "SEND_MAX_PER_CHAT=10"), "run")
-	if err := sim.WaitConfirmed(testContext(t)); err != nil { // by then all of them are queued
+	if err := sim.WaitConfirmed(testContext(t)); err != nil { // by then, all results are queued
 		t.Fatal(err)
 	}
 	// The bot summarizes the notices of a chat before it tries again after a refusal. Wait for two

@@ -42,7 +42,8 @@ type commands struct {
 }
 
 func main() {
-	// The zones are built in, because the container image has no zone files.
+	// Look up TZ in the time zones that are built in, because the container image has no zone
+	// files.
 	if zone, ok := ranking.FindTimeZone(strings.TrimPrefix(os.Getenv("TZ"), ":")); ok {
 		time.Local = ranking.Display{TimeZone: zone}.Zone()
 	}

@@ -57,8 +57,8 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// buildBot builds the bot into a folder under this name and returns the path of the program. go run
-// keeps what it has linked, which go build does not.
+// buildBot builds the bot into a folder under this name and returns the path of the program. It
+// uses go run, which caches the linked program, because go build links again each time.
 func buildBot(folder, name string, options ...string) (string, error) {
 	path := filepath.Join(folder, name)
 	args := append([]string{"run", "-ldflags=-s -w", "-buildvcs=false", "-exec=cp"}, options...)
@@ -68,7 +68,7 @@ func buildBot(folder, name string, options ...string) (string, error) {
 	return path, nil
 }
 
-// testContext returns a context that limits how long a test waits.
+// testContext returns a context that limits a wait to two minutes.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -206,7 +206,7 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// expireLease expires the lease of a crashed bot, so that another one takes over at once.
+// expireLease expires the lease of a crashed bot, so that another bot takes over at once.
 func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp()
@@ -214,7 +214,8 @@ func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	must(t, err)
 }
 
-// stop stops the process with SIGTERM, and returns its exit code and the time that took.
+// stop sends SIGTERM to the process, waits until it has ended, and returns its exit code and how
+// long it took to end.
 func (p *process) stop(t *testing.T) (int, time.Duration) {
 	t.Helper()
 	begun := time.Now()

@@ -41,8 +41,8 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	checkRanking(t, group, b.bob, truth)
 	says(t, visible(b.ask(group, sams[0], "/match "+mention(sams[0])+" 2:0")), "named only yourself")
 
-	// Both get usernames. Before a message contains one, the first Sam is picked from the list of
-	// members again, and the second writes a message.
+	// Both get usernames. Before a message contains these usernames, the first Sam is picked from
+	// the list of members again, and the second writes a message.
 	sams[0].FirstName, sams[0].Username = "Samuel", "samuel"
 	sams[1].FirstName, sams[1].Username = "Samantha", "samantha"
 	b.sim.AddUser(sams[0])

@@ -17,8 +17,8 @@ import (
 )
 
 // TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both are killed 20 times while results
-// come in, as each of the users. Every result counts once, and the stored ratings are right. The
-// test logs how long the first start took.
+// come in. This is tried once for each user that users returns. Every result counts once, and the
+// stored ratings are right. The test logs how long the first start took.
 func TestOwnDatabaseKilled(t *testing.T) {
 	t.Parallel()
 	for name, credential := range users(t) {
@@ -34,7 +34,7 @@ func TestOwnDatabaseKilled(t *testing.T) {
 			begun := time.Now()
 			bot := h.run()
 			t.Logf("the first start took %v", time.Since(begun).Round(time.Millisecond))
-			// A server killed during its start ends the bot, which a service manager restarts.
+			// A server killed during its start ends the bot, which a service manager would restart.
 			keepRunning := func() {
 				select {
 				case <-bot.ended:
@@ -93,8 +93,7 @@ func awaitAll(t *testing.T, group *botsim.Chat, posted []botsim.Message, each fu
 	return len(group.BotMessages())
 }
 
-// users returns the users to run the bot as: the current one, and for root also an unprivileged
-// one.
+// users returns the users to run the bot as: the current user and, if that is root, also nobody.
 func users(t *testing.T) map[string]*syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {

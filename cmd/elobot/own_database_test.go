@@ -75,7 +75,7 @@ func (h *ownHost) must(want string, args ...string) {
 }
 
 // checkMatches checks the number of matches in the database, and that the server writes durably and
-// does not compile queries. It gets the address from `elobot database`.
+// does not compile queries. checkMatches gets the address from `elobot database`.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
 	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)

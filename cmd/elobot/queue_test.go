@@ -8,7 +8,7 @@ import (
 )
 
 // testMalformedNotices: malformed notices become dead letters with the reason. Notices of an
-// unknown kind wait for another release. All others are sent.
+// unknown kind are set aside for a newer release. All others are sent.
 func testMalformedNotices(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")

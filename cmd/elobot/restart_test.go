@@ -28,7 +28,7 @@ func TestAfterARestart(t *testing.T) {
 	result := edited.Say(b.alice, "/match @bob 3:1")
 	edited.Say(b.bob, "well played")
 	at := time.Now().Add(time.Minute)
-	edited.EditAt(result, "/match @bob 3:2", at) // both are pending when the bot starts
+	edited.EditAt(result, "/match @bob 3:2", at) // the message and this edit are pending when the bot starts
 	for i := range 3 {
 		stopped.Say(b.alice, fmt.Sprintf("/match @bob 3:%d", i))
 	}
@@ -51,7 +51,7 @@ func TestAfterARestart(t *testing.T) {
 	b.bot = launch(t, b.env, "run")
 	checkStaysFrozen(t, b, stopped)
 	checkEditedOnce(t, b, edited, result, at)
-	b.settle() // update ids restart after a quiet week
+	b.settle() // update ids restart only after a week without updates
 	numbers := newNumbers(b)
 	for _, first := range []int64{731_000_000, 17, 900_000_000} {
 		b.sim.RestartUpdateIDs(first)

@@ -54,7 +54,7 @@ func TestRollingUpgrade(t *testing.T) {
 		bot.cmd.Path, bot.cmd.Args[0], bot.cmd.Dir = program, program, t.TempDir()
 		bot.start(t)
 		eventually(t, "the bot serves", func() bool { return door.find(i, bot) })
-		awaitWebhooks(t, sim, 1) // instances that start at the same time may both set it
+		awaitWebhooks(t, sim, 1) // instances that start at the same time may both set the webhook
 		return bot
 	}
 	stop := func(bot *process) {

@@ -161,9 +161,9 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	return cut
 }
 
-// testEphemeralResults: equal ephemeral messages within a second are different results, but one
-// delivered twice is one result. A reply to such a message refers to it, but the bot itself never
-// replies to one.
+// testEphemeralResults: equal ephemeral messages within a second are different results, but a
+// message delivered twice is one result. A person's reply to an ephemeral message refers to that
+// message. The bot never replies to an ephemeral message.
 func testEphemeralResults(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob)

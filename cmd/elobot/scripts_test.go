@@ -77,7 +77,7 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 //	— 2031-03-31 21:59 —    the time in UTC, in the future, so that no timer is due too early
 //	! stop                  the bot stops, and messages wait until "! start"
 //	= Padel                 from now on, in this new topic, in "General", or in "private"
-//	x Padel                 the topic is deleted; a later message to it was on its way
+//	x Padel                 the topic is deleted; a later message to it was already on its way
 //	Name: text              a message; "\n" is a new line
 //	Name > button           a press of the button with this label, in the last message that has it
 //	Name ^ text             a reply to the last "Name: text" message of anybody

@@ -97,7 +97,7 @@ func startSeasons(t *testing.T) *seasons {
 	s.url, s.pool = database(t)
 	for i := range s.bots {
 		s.start(i)
-		awaitWebhooks(t, s.sim, 1) // instances that start at the same time may both set it
+		awaitWebhooks(t, s.sim, 1) // instances that start at the same time may both set the webhook
 	}
 	for _, name := range []string{"alice", "bob", "carol"} {
 		s.players = append(s.players, s.sim.User(name))

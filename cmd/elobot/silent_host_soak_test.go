@@ -12,7 +12,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// darkHosts start hosts that are silent in different ways, and return their addresses.
+// darkHosts maps each way in which a host can be silent to a function that starts such a host and
+// returns its address.
 var darkHosts = map[string]func(t *testing.T) string{
 	"accepts": func(t *testing.T) string { // never answers, like a frozen machine
 		t.Helper()

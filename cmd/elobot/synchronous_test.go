@@ -35,7 +35,8 @@ const auditCommits = `
 	END $$`
 
 // TestOnlyTheDispatcherDoesNotWait: every commit waits for the disk, except when the dispatcher
-// records what it takes and the outcome. Such commits change only the tables and columns in want.
+// records which notices it takes, and their outcome. Such commits change only the tables and
+// columns in want.
 func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -58,7 +59,7 @@ func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1, Times: 1})
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
-	group.Say(olga, "/undo 1") // asks first, because she did not play
+	group.Say(olga, "/undo 1") // the bot asks first, because Olga did not play
 	question := awaitAnswers(t, group, 2)[1]
 	awaitAllSent(t, sim, pool)
 	first.kill()

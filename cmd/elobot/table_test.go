@@ -99,8 +99,8 @@ func (b *table) undoData(number int) string {
 	return fmt.Sprintf("1u:%d:%d:%s", number, m.changes, base64.RawURLEncoding.EncodeToString(hash[:6]))
 }
 
-// card returns the card of a match. Of several copies, it returns the last one, which is the one
-// known to the bot.
+// card returns the card of a match. Of several copies, it returns the last, whose message id the
+// bot has stored.
 func (b *table) card(number int) (botsim.Message, bool) {
 	all := b.group.BotMessages()
 	slices.Reverse(all)

@@ -54,7 +54,8 @@ func TestKilledWhileAmending(t *testing.T) {
 		remove()
 		expireLease(t, k.pool, bot)
 		k.bot = k.start()
-		// After too many kills in a row, a bot gives up on notices that may have arrived too often.
+		// Wait now and then: after too many kills in a row, a bot gives up on notices that may have
+		// arrived too often.
 		if kill%4 == 3 {
 			k.settle()
 		}

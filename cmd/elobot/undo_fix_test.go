@@ -80,7 +80,7 @@ func testUndoButton(t *testing.T, b *botFixture) {
 }
 
 // testRestoreButton: the person who undid a match can restore it with the button on its card. The
-// card is then as before.
+// card then has its former text, and a new undo button.
 func testRestoreButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	// After this match, the next card mentions no new players, and the bot knows all names.

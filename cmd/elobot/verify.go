@@ -20,7 +20,7 @@ import (
 
 const (
 	// shownFindings limits the differences shown per group: one wrong match can make many later
-	// ones differ.
+	// matches differ.
 	shownFindings = 50
 	// progressInterval is how often a long verification prints its progress.
 	progressInterval = 5 * time.Second
@@ -41,7 +41,8 @@ var (
 	errStopped = errors.New("stopped before the end: not everything was verified")
 )
 
-// Run verifies the database, and with --repair repairs it.
+// Run verifies the database, and with --repair repairs it. It returns an error if differences
+// remain or the verification was interrupted.
 func (v *verifyCommand) Run(ctx context.Context) error {
 	err := v.With(ctx, func(pool *pgxpool.Pool) error { return v.with(ctx, pool) })
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -140,7 +141,8 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// repairAll repairs seasons, each in a transaction of its own, and returns how many it changed.
+// repairAll repairs seasons, each in a transaction of its own, and returns how many it changed. It
+// prints and skips those that cannot be repaired.
 func repairAll(ctx context.Context, store ranking.Store, seasons []season) (n int, err error) {
 	for _, l := range seasons {
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {

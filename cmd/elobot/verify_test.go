@@ -222,7 +222,7 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 }
 
 // testVerifyShowsTheFirst: only the first differences of a group are shown, because a single wrong
-// match can make many later ones differ.
+// match can make many later matches differ.
 func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
@@ -251,7 +251,7 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 }
 
 // testVerifyInterrupted: an interrupted verification says so and exits with 1. Without differences,
-// nothing is reported or changed.
+// nothing is reported or changed. A group that does not exist is an error.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	must(t, err)

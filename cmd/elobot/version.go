@@ -16,7 +16,7 @@ func (versionCommand) Run(k *kong.Kong) error {
 	return err
 }
 
-// version says what a report of a bug should name, in one line.
+// version returns one line for bug reports: the release, the Go version and the platform.
 func version() string {
 	return fmt.Sprintf("elobot %s (%s, %s/%s)", release.Name(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

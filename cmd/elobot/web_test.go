@@ -81,8 +81,8 @@ func (b *botFixture) board(group *botsim.Chat, value string) string {
 }
 
 // TestWebBoard: an admin turns on the group's web board, and its link works for everyone. Each of
-// two instances notifies its viewers of a match. A new link disconnects all viewers. So does the
-// end of the bot's membership.
+// two instances notifies its viewers of a match. A new link disconnects all viewers. The end of the
+// bot's membership disconnects the group's viewers too.
 func TestWebBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

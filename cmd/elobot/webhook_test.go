@@ -177,7 +177,7 @@ func awaitWebhooks(t *testing.T, sim *botsim.Server, n int) {
 		func() bool { return len(sim.CallsOf("setWebhook")) == n })
 }
 
-// TestBehindAWebhook runs the tests that need a bot with a webhook.
+// TestBehindAWebhook runs tests one after another with the same bot, which has a webhook.
 func TestBehindAWebhook(t *testing.T) {
 	t.Parallel()
 	b, door := newBotFixture(t), newEntrance(t)
@@ -263,7 +263,8 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	}
 }
 
-// testMetrics checks the metrics that the bot serves.
+// testMetrics: the metrics count every sent notice as sent and delivered, and say that the bot
+// dispatches.
 func testMetrics(t *testing.T, b *botFixture, _ *entrance) {
 	address := adminOf(t, b.bot)
 	b.settle()

@@ -1,10 +1,10 @@
 // Package app is the running bot: it reads the configuration, wires the parts, decides which
 // instance leads, and starts and stops everything.
 //
-// Every instance serves HTTP and handles the updates of the webhook. Only the leader, which holds
-// the lease, polls, sends, fires timers, updates boards and purges; all other instances stand by. A
-// leader whose lease has merely expired pauses polling and sending, and keeps trying to renew it.
-// It stops its work once another instance has the lease.
+// Every instance serves HTTP and, with a webhook, handles the updates that it gets. Only the
+// leader, which holds the lease, polls, sends, fires timers, updates boards and purges; all other
+// instances stand by. A leader whose lease has merely expired pauses polling and sending, and keeps
+// trying to renew the lease. It stops its work once another instance has the lease.
 package app
 
 import (
@@ -42,7 +42,8 @@ const (
 	requestTimeout = 10 * time.Second
 )
 
-// Run runs the bot until the context ends. It then stops polling and sending at the same time.
+// Run runs the bot until the context ends. It then stops polling and sending at the same time. It
+// returns early with an error if the bot cannot start or go on.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
 	ready := new(readiness)
@@ -272,7 +273,7 @@ func (b *instance) work(ctx context.Context) error {
 }
 
 // claim fails if another bot has adopted the database since the start. If the database session does
-// not answer in time, claim drops it and asks again in another one, because the leader neither
+// not answer in time, claim drops it and asks again in another session, because the leader neither
 // sends nor polls until claim returns. It ignores all other errors.
 func (b *instance) claim(ctx context.Context) error {
 	for {
