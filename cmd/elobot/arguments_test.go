@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: unknown, missing and invalid arguments are errors, which do not print
-// misplaced secrets.
+// TestWrongArguments: unknown, missing and invalid arguments are errors. secretLike matches all
+// misplaced secrets in their texts.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{

@@ -21,7 +21,7 @@ const (
 	blitzTables    = 6 // two players each
 	blitzGames     = blitzRounds * blitzTables
 	blitzRepeats   = 12 // games that are reported twice
-	blitzRepeatsBy = 9  // of these, repeated by the other player, the rest by the same one
+	blitzRepeatsBy = 9  // of these, how many the other player repeats; the same player repeats the rest
 	blitzPlayed    = 60 // how many reports of one evening a real bot gets
 	// blitzWindow is the time within which an equal report by the other player is a repetition.
 	blitzWindow = 10 * time.Minute

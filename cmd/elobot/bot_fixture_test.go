@@ -14,7 +14,7 @@ import (
 )
 
 // botFixture is a bot with its simulator and database. Olga is an admin of the groups that the
-// method group creates. Starting a bot takes longer than most tests, so many tests share one.
+// method group creates. Starting a bot takes longer than most tests, so many tests share a bot.
 type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server

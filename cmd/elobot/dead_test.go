@@ -21,8 +21,7 @@ type letters struct {
 	pool *pgxpool.Pool
 }
 
-// noLetters returns letters for a new database. Its environment has no other setting than the URL
-// of the database.
+// noLetters returns letters for a new database. Its environment sets only the URL of the database.
 func noLetters(t *testing.T) letters {
 	t.Helper()
 	url, pool := database(t)

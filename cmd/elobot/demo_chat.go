@@ -19,8 +19,8 @@ import (
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
-// message waits until the bot is done with the previous one, so the output is in order whether the
-// lines are typed or arrive all at once.
+// message waits until the bot is done with the message before it, so the output is in order whether
+// the lines are typed or arrive all at once.
 func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if err := g.openWebBoard(ctx); err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 )
 
 // demoGroup is the group of the demo, in the simulated Telegram, with the real bot as a member. It
-// prints the messages of the group in the order in which they arrive there.
+// prints messages in the order in which they arrive in the group.
 type demoGroup struct {
 	sim      *botsim.Server
 	clock    *demoClock
@@ -351,7 +351,7 @@ func (g *demoGroup) repliedTo(m botsim.Message) string {
 }
 
 // close waits until the bot has confirmed all updates, for at most answerTimeout. Then it stops the
-// bot and shows the bot's last answers.
+// bot and, unless the demo was interrupted, shows the bot's last answers.
 func (g *demoGroup) close(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -165,8 +165,8 @@ func (p patient) withoutRights() {
 	p.exec(`DROP ROLE ` + role)
 }
 
-// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor does not create a database, and
-// does not report the lack of one as a fault.
+// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither creates a database nor
+// reports the missing database as a fault.
 func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64

@@ -11,7 +11,8 @@ import (
 )
 
 func isGreeting(m botsim.Message) bool {
-	// The adders in these tests speak English or German. The bot also greets in other languages.
+	// In these tests, the people who add the bot speak English or German. The bot also greets in
+	// other languages.
 	return strings.HasPrefix(m.Text, "Hello!") || strings.HasPrefix(m.Text, "Hallo!")
 }
 

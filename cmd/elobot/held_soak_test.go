@@ -15,8 +15,8 @@ import (
 
 // TestGroupHeldForAMinute: another session locks the row of one group for a minute, while results
 // come in there and in other groups. All are answered, in order within their group. The other
-// groups are not delayed as long as Telegram delivers their updates. Telegram delivers only the
-// first 100 unconfirmed updates, and a waiting update keeps all later ones unconfirmed.
+// groups are answered without delay until Telegram stops delivering their updates: it delivers only
+// the first 100 unconfirmed updates, and a waiting update keeps all later updates unconfirmed.
 func TestGroupHeldForAMinute(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

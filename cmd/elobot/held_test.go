@@ -47,9 +47,9 @@ func (b *botFixture) awaitLock(n int) {
 	})
 }
 
-// TestHeldUp: another session holds locks on the row of one group or on a table. This delays
-// results. If it takes too long, the bot asks the sender to try again. Every result that the bot
-// confirms is recorded once.
+// TestHeldUp: another session holds locks on the row of one group or on a table. The locks delay
+// results. If the delay is too long, the bot asks the sender to try again. Every result that the
+// bot confirms is recorded once.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	const connections = 4 // how many the bot has for commands

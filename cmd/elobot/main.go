@@ -54,7 +54,7 @@ func main() {
 func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Stop catching signals after the first, so that a second one ends the process at once.
+	// Stop catching signals after the first, so that a second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 
 	sources := app.ReadSources(".env", os.Environ())
@@ -97,8 +97,8 @@ func realMain(args []string) int {
 // 14:00 does not match.
 var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]{3,}|\w+://\S*@\S*`)
 
-// addressLike matches arguments that may contain an address with a password, even one that is split
-// at its spaces.
+// addressLike matches arguments that may contain an address with a password, even an address that
+// is split at its spaces.
 var addressLike = regexp.MustCompile(`://.*@|\b(user|password) *=`)
 
 // report prints an error to standard error and returns its exit code.

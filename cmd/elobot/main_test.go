@@ -187,7 +187,7 @@ func environment(sim *botsim.Server, databaseURL string) []string {
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
 }
 
-// takeOverSoon adds a short lease to env, so that a bot takes over soon after another one was
+// takeOverSoon adds a short lease to env, so that a bot takes over soon after another bot was
 // killed. On a busy machine, a request may take longer than half of so short a lease. It is then
 // cut off, and its message may arrive twice.
 func takeOverSoon(env []string) []string {

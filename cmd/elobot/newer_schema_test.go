@@ -10,7 +10,7 @@ import (
 
 // upgradeSchema and upgradeVersion stand for the migration of a newer release, after which this
 // release's statements fail. downgradeSchema reverts both, so that this release can then stand for
-// the newer one.
+// the newer release.
 const (
 	upgradeSchema   = `ALTER TABLE matches RENAME COLUMN score_a TO first_score`
 	upgradeVersion  = `UPDATE schema_migrations SET version = version + 1000`

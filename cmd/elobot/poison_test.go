@@ -146,7 +146,8 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 			`SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
 			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
 		}
-		// The second bot records the attempt. From the third on, all other updates come first.
+		// The second bot records the attempt. The third bot and its successors handle all other
+		// updates first.
 		if n := p.unrecorded(); n > 0 && life == 2 {
 			t.Errorf("%d results of other chats were not recorded", n)
 		}

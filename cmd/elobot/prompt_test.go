@@ -57,7 +57,7 @@ func testPrompts(t *testing.T, b *botFixture) {
 	second := b.ask(group, b.olga, "/undo 1")
 	says(t, b.decide(b.olga, second, "Undo"), "Match #1 undone", "undone by Olga")
 	checkStruck(t, group, card, 1, "undone by Olga")
-	// The message no longer has buttons.
+	// The message has lost its buttons.
 	says(t, b.press(b.olga, second, dataOf(t, second, "Undo")), "This button no longer works")
 	b.ask(group, b.alice, "/match @bob 3:0")
 	b.ask(group, b.alice, "/match @bob 3:2")

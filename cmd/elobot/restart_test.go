@@ -13,7 +13,7 @@ import (
 )
 
 // TestAfterARestart: of three consecutive bots, the first is killed before it can confirm anything,
-// and the second is stopped. Each later bot handles what the previous one left and what has come in
+// and the second is stopped. Each later bot handles what the previous bot left and what has come in
 // since, and every update takes effect once.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()

@@ -146,7 +146,7 @@ func TestHelp(t *testing.T) {
 // cutPoll cuts off the response to the poll that delivers the next update. cut returns that call.
 func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	t.Helper()
-	// A meaningless update ends the current poll, so the fault applies to the next one.
+	// A meaningless update ends the current poll, so the fault applies to the next poll.
 	past := sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1
 	isNext := func(c botsim.Call) bool { return c.Params["offset"] == strconv.FormatInt(past, 10) }
 	sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Name: "cut poll", Method: "getUpdates", Times: 1, Match: isNext})

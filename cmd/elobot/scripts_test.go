@@ -72,7 +72,7 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 
 // script is a script being played. Its lines are:
 //
-//	# Name @username        a member; the first one has added the bot
+//	# Name @username        a member; the first member has added the bot
 //	— 21 —                  from now on it is noon, 21 days ago; no script crosses midnight
 //	— 2031-03-31 21:59 —    the time in UTC, in the future, so that no timer is due too early
 //	! stop                  the bot stops, and messages wait until "! start"

@@ -23,8 +23,8 @@ func withHosts(t *testing.T, address string, others ...string) string {
 	return u.String()
 }
 
-// TestSilentHost: if the first of three hosts is frozen from the start and the second one freezes
-// while the bot uses it, the bot starts and continues with the third one.
+// TestSilentHost: if the first of three hosts is frozen from the start and the second freezes while
+// the bot uses it, the bot starts and continues with the third.
 func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

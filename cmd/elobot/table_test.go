@@ -116,7 +116,7 @@ func (b *table) expect(replyTo int, text string) {
 	b.answers = append(b.answers, wantedAnswer{replyTo, text})
 }
 
-// refuse returns how the answer begins if the sender cannot undo a match, or "" if they can.
+// refuse returns how the answer begins if the sender cannot undo a match, or "" if the sender can.
 func (b *table) refuse(number int, sender botsim.User) string {
 	if number > len(b.matches) {
 		return fmt.Sprintf("There is no match #%d", number)

@@ -123,7 +123,7 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 // continued begins all lines of a person's message except the first.
 var continued = column("") + "  "
 
-// bot prints a message of the bot, or an edit of one, with its buttons. picture describes the
+// bot prints a message of the bot, or an edit of a message, with its buttons. picture describes the
 // message's picture; it is empty if there is none.
 func (t *transcript) bot(m botsim.Message, picture string) {
 	var all strings.Builder

@@ -1,10 +1,10 @@
 // Package app is the running bot: it reads the configuration, wires the parts, decides which
 // instance leads, and starts and stops everything.
 //
-// Every instance serves HTTP and, with a webhook, handles the updates that it gets. Only the
-// leader, which holds the lease, polls, sends, fires timers, updates boards and purges; all other
-// instances stand by. A leader whose lease has merely expired pauses polling and sending, and keeps
-// trying to renew the lease. It stops its work once another instance has the lease.
+// Every instance serves HTTP and, with a webhook, handles the updates that Telegram delivers to it.
+// Only the leader, which holds the lease, polls, sends, fires timers, updates boards and purges;
+// all other instances stand by. A leader whose lease has merely expired pauses polling and sending,
+// and keeps trying to renew the lease. It stops its work once another instance has the lease.
 package app
 
 import (

@@ -28,7 +28,7 @@ var programsScript string
 type programs struct {
 	installation
 	identity
-	*folder // the named folder, whose lock the server holds too, or a temporary one
+	*folder // the named folder, whose lock the server holds too, or a temporary folder
 	watcher *Watcher
 	durable bool // the folder outlives the server
 	options Options
@@ -76,8 +76,8 @@ func (p *programs) temporaryFolder() string {
 	return filepath.Join(parent, "elobot-postgres-"+newPassword())
 }
 
-// initializeAndLaunch initializes the data, unless there is some, and starts the server on a free
-// port.
+// initializeAndLaunch initializes the data, unless the folder has data, and starts the server on a
+// free port.
 func (p *programs) initializeAndLaunch(ctx context.Context) error {
 	if !p.durable {
 		if err := p.makePrivate(p.path); err != nil {

@@ -37,7 +37,7 @@ func serverURL(port int, password string) string {
 var errPortTaken = errors.New("the port is taken")
 
 // onFreePort calls start with an unused loopback port. Another process can take the port before the
-// server does, so onFreePort tries another port after errPortTaken, up to five in total.
+// server does, so after errPortTaken, onFreePort tries another port. It tries at most five ports.
 func onFreePort(start func(port int) error) error {
 	for range 5 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -114,7 +114,8 @@ func (d *database) setTriggers(t *testing.T) {
 }
 
 // failStatements makes a share of the statements that write to a relation fail with a code for some
-// time. The relation * stands for all tables with the trigger. An earlier such fault ends.
+// time. The relation * stands for all tables with the trigger. It replaces an earlier fault of this
+// kind.
 func (d *database) failStatements(
 	ctx context.Context, relation, code string, share float64, lasting time.Duration,
 ) error {

@@ -30,7 +30,7 @@ const (
 // mostComplaints limits the warnings and errors in the log of a bot while the database is away.
 const mostComplaints = 15
 
-// tables returns the tables that the bot writes to all the time.
+// tables returns tables that the bot writes to often.
 func tables() []string {
 	return []string{
 		"chats", "groups", "players", "group_players", "matches", "match_players", "elo_history", "handled_commands", "outbox", "leases",

@@ -46,7 +46,7 @@ type run struct {
 	output *bufio.Scanner // of all processes
 }
 
-// user is a test process of a run.
+// user is a test process of a run, with the URL of the server that it uses.
 type user struct {
 	pid int
 	url string
