@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// boardGather is the longest time for which active chats are collected before their boards are
-	// looked up together.
+	// boardGather is the longest time for which touched chats are collected before the updates of
+	// their boards are queued together.
 	boardGather = 250 * time.Millisecond
 	// boardsEvery is how often all boards are updated, because places also change without a match,
 	// as time passes.
@@ -61,14 +61,15 @@ func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lan
 	}
 }
 
-// touch notes that something has happened in a chat. It never blocks.
+// touch notes that something has happened in a chat. It does not wait for the store.
 func (b *boards) touch(chat outbox.ChatID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.touched[chat] = struct{}{}
 }
 
-// noteUpdate notes that an update of a board was queued or is being sent. It never blocks.
+// noteUpdate notes that an update of a chat's board was queued or is being sent. It does not wait
+// for the store.
 func (b *boards) noteUpdate(chat outbox.ChatID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,8 +120,9 @@ func (b *boards) queueTouched(ctx context.Context) {
 	}
 }
 
-// queue calls the given function, which queues updates and returns their chats. It then notes the
-// updates and wakes the lanes of those chats. It reports whether the function succeeded.
+// queue calls the given function, which queues updates and returns their chats, and reports whether
+// the function succeeded. After a success, queue notes the updates and wakes the lanes of their
+// chats. After a failure, it sets b.retry.
 func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbox.ChatID, error)) bool {
 	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// fakeBoards has boards in all chats except chat 2. It records when updates are queued. From
-// failsAt on, it fails for two seconds.
+// fakeBoards has boards in all chats except chat 2. It records every call. From failsAt on, it
+// fails for two seconds.
 type fakeBoards struct {
 	since  time.Time
 	queued []queuedBoards
@@ -50,9 +50,9 @@ func (f *fakeBoards) QueueAllBoards(context.Context) ([]outbox.ChatID, error) {
 	return []outbox.ChatID{1, 3}, f.err()
 }
 
-// TestWhenBoardsAreUpdated: all boards are updated at the start and every hour, and a chat's board
-// when something happens in the chat, but not within an interval after its last update was queued
-// or sent. Failed updates are repeated.
+// TestWhenBoardsAreUpdated: updates of all boards are queued at the start and every hour. An update
+// of a chat's board is queued when something happens in the chat, but not within an interval after
+// its last update was queued or sent. Failed attempts to queue an update are repeated.
 func TestWhenBoardsAreUpdated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

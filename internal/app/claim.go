@@ -11,9 +11,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// claimDatabase makes sure that the database belongs to this bot. The first bot that runs on a
-// database owns it: any other bot would send to chats that it is not in, and edit messages that are
-// not its own.
+// claimDatabase claims the database for this bot, unless a bot owns it already. It returns an
+// *otherBotError if the owner is another bot: with that bot's database, this bot would send to
+// chats that it is not in, and edit messages that are not its own.
 func claimDatabase(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	owner, err := postgres.ClaimBot(ctx, pool, ladder.UserID(self.ID))
 	if err != nil || owner == ladder.UserID(self.ID) {

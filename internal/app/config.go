@@ -104,7 +104,8 @@ func (c *Config) Resolve() error {
 	return nil
 }
 
-// Resolve fills in the default and returns the faults.
+// Resolve fills in the default of TelegramURL. It returns the faults of the configuration, one
+// sentence each, or nil for none.
 func (c *TelegramConfig) Resolve() (faults []string) {
 	c.TelegramURL = cmp.Or(c.TelegramURL, telegram.DefaultURL)
 	switch {
@@ -154,7 +155,7 @@ func readAddress(address string) *url.URL {
 }
 
 // isProxy reports whether address is the address of a proxy for net/http, and has no path other
-// than /, no query and no fragment. It may be a host and a port without a scheme.
+// than /, no query and no fragment. The address may be a host and a port without a scheme.
 func isProxy(address string) bool {
 	full := address
 	if !strings.Contains(address, "://") {
@@ -180,8 +181,9 @@ func (c *Config) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// WithClient calls do with a Telegram client of the bot. It returns a *ConfigError if the
-// configuration has faults, or if more, the caller's own list of faults, is not empty.
+// WithClient calls do with a Telegram client of the bot, which it closes afterward, and with a
+// context that ends after requestTimeout. It returns a *ConfigError if the configuration has
+// faults, or if more, the caller's own list of faults, is not empty.
 func (c *TelegramConfig) WithClient(
 	ctx context.Context, more []string, do func(context.Context, *telegram.Client) error,
 ) error {

@@ -17,8 +17,9 @@ import (
 	"elobot/migrations"
 )
 
-// With calls do with the database, whether or not the bot is running. It returns a *ConfigError if
-// the configuration has faults, and another error if the schema is not this version's.
+// With calls do with the database. The bot need not be running: With starts the bot's own database
+// if necessary. It returns a *ConfigError if the configuration has faults, and another error if the
+// database cannot be opened or does not have the schema of this release.
 func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	if faults := c.Faults(); len(faults) > 0 {
 		return &ConfigError{faults}

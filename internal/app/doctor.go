@@ -56,14 +56,16 @@ type doctor struct {
 	clocks []aheadClock  // the clocks that could be read
 }
 
-// aheadClock is a clock, and how far it is ahead of this machine's.
+// aheadClock says how far a clock is ahead of this machine's. A negative value means that it is
+// behind.
 type aheadClock struct {
 	name  string
 	ahead time.Duration
 }
 
-// Examine examines everything that the bot needs, and reports each finding. It changes nothing,
-// except that it starts the bot's own PostgreSQL for the examination if that is not running.
+// Examine resolves the configuration, examines everything that the bot needs, and reports each
+// finding until ctx ends. It may start the bot's own PostgreSQL for the examination, but changes
+// nothing else outside this process.
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 	d := doctor{config: c}
 	d.report = func(f Finding) {
@@ -216,7 +218,8 @@ func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
 	}
 }
 
-// hostOf returns the host of a webhook, without the path, which may be a secret.
+// hostOf returns the host of a webhook's URL, or words that stand for it if the URL is invalid. The
+// rest of the URL may be a secret.
 func hostOf(webhook string) string {
 	u, err := url.Parse(webhook)
 	if err != nil {
@@ -290,7 +293,7 @@ func absolute(path string) string {
 	return path
 }
 
-// server reports on the server, the connection to it, and the role's rights.
+// server reports on the server, the connection to it, the role's rights, and the clocks.
 func (d *doctor) server(f postgres.ServerFacts, name string) {
 	d.clocks = append(d.clocks, aheadClock{"database", time.Until(f.Now)})
 	switch {

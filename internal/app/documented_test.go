@@ -59,7 +59,7 @@ func realSettings(t *testing.T) map[string]documented {
 }
 
 // TestSettingsDocumented: docs/configuration.md documents all settings and no others, with their
-// real defaults.
+// flags and real defaults.
 func TestSettingsDocumented(t *testing.T) {
 	t.Parallel()
 	page := make(map[string]documented)
@@ -143,8 +143,9 @@ func TestSettingsInFiles(t *testing.T) {
 	}
 }
 
-// TestProxiesPassedOn: Compose passes on each proxy that is set, under each name that net/http
-// reads. An empty value would hide a proxy from Docker's own configuration.
+// TestProxiesPassedOn: Compose passes on each proxy variable that is set, under each name that
+// net/http reads. compose.yaml gives none of them a value, because an empty value would override
+// the proxy from Docker's own configuration.
 func TestProxiesPassedOn(t *testing.T) {
 	t.Parallel()
 	_, compose, _ := strings.Cut(readPage(t, "compose.yaml"), "\n  bot:\n")
@@ -157,7 +158,7 @@ func TestProxiesPassedOn(t *testing.T) {
 	}
 }
 
-// TestBuildArguments: Compose passes all build arguments on from the environment.
+// TestBuildArguments: compose.override.yaml passes on all build arguments of the Dockerfile.
 func TestBuildArguments(t *testing.T) {
 	t.Parallel()
 	compose := readPage(t, "compose.override.yaml")

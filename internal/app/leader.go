@@ -20,7 +20,8 @@ const (
 	// attempts to renew it while renewals fail.
 	standbyInterval = 500 * time.Millisecond
 	// leaseTimeout limits a renewal, so that a hanging connection does not make the leader lose the
-	// lease. It also limits claiming the database and checking its schema.
+	// lease. It also limits claiming the database and checking its schema. Half of it limits
+	// releasing the lease.
 	leaseTimeout = 2 * time.Second
 	// acquireWarning is the shortest time between two log lines about failures to ask for the
 	// lease. A lease that another instance holds is not a failure.
@@ -40,7 +41,8 @@ type leadership struct {
 
 // lead runs work whenever this instance has the lease, until the context ends, or work returns for
 // any reason other than a lost lease. Losing the lease cancels work's context. Once work has
-// returned, lead releases the lease.
+// returned, lead releases the lease. It returns the error of work, or nil if the context ends while
+// it waits for the lease.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
 		err := l.hold(ctx, work)
@@ -53,7 +55,8 @@ func (l leadership) lead(ctx context.Context, work func(context.Context) error) 
 	return nil
 }
 
-// acquire waits for the lease. It returns false when the context has ended.
+// acquire waits for the lease and reports whether it has acquired the lease. It gives up when the
+// context ends.
 func (l leadership) acquire(ctx context.Context) bool {
 	standingBy, warnedAt := false, time.Time{}
 	tick := time.NewTicker(min(standbyInterval, l.renewal))
@@ -83,7 +86,8 @@ func (l leadership) acquire(ctx context.Context) bool {
 	return false
 }
 
-// hold runs work and keeps renewing the lease until work returns.
+// hold runs work and keeps renewing the lease until work returns. It returns the error of work, or
+// ErrLeaseLost if the lease was lost and work returned nil.
 func (l leadership) hold(ctx context.Context, work func(context.Context) error) error {
 	working, lose := context.WithCancelCause(ctx)
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -102,10 +106,10 @@ func (l leadership) hold(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// renew renews the lease until the context ends. It returns ErrLeaseLost when another instance has
-// the lease. It keeps trying while the database does not answer, even after the lease has expired:
-// sending and polling pause then, but only this instance knows the results of its last requests,
-// and it can still persist them if a renewal succeeds.
+// renew renews the lease until the context ends. It returns ErrLeaseLost if another instance has
+// taken the lease. It keeps trying while the database does not answer, even after the lease has
+// expired: sending and polling pause then, but only this instance knows the results of its last
+// requests, and it can still persist them if a renewal succeeds.
 func (l leadership) renew(ctx context.Context) error {
 	timer := time.NewTimer(l.renewal)
 	defer timer.Stop()

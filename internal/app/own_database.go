@@ -111,9 +111,9 @@ func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
 	})
 }
 
-// WithOwn calls do with the URL and the folder of the bot's own database. It starts the database
-// unless the running bot has done so. It returns a *ConfigError if the bot has no database of its
-// own.
+// WithOwn calls do with the URL and the folder of the bot's own database. If the database is not
+// running, WithOwn starts it and stops it afterward. It returns a *ConfigError if the bot has no
+// database of its own.
 func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) error) error {
 	if !c.own() || c.DataDir == noDataDir {
 		return &ConfigError{[]string{"the bot does not keep its own database: DATABASE_URL is set, or DATA_DIR is off"}}

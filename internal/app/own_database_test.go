@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-// TestChooseDir: an existing database is never passed over: it is used, or chooseDir fails.
+// TestChooseDir: if there is a database, chooseDir chooses its folder or fails.
 func TestChooseDir(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -14,8 +14,8 @@ import (
 )
 
 // source is the leader's source of updates. Once the lease has expired, it neither begins a poll
-// nor confirms anything: a poll would cut off the successor's, and only the successor may confirm
-// updates. A long poll that has already begun continues.
+// nor confirms anything: a poll would cut off a poll of the successor, and only the successor may
+// confirm updates. A long poll that has already begun continues.
 type source struct {
 	client   *telegram.Client
 	lease    *postgres.Lease
@@ -64,8 +64,8 @@ type inputStage int
 const (
 	// arriving is broken while polls fail or must wait for the lease.
 	arriving inputStage = iota
-	// handling is broken while the leader fails to read the due timers. Like handling messages,
-	// that needs the database.
+	// handling counts as broken while the leader fails to read the due timers: reading timers needs
+	// the database, as handling messages does.
 	handling
 )
 
@@ -85,7 +85,8 @@ func (i *incoming) note(s inputStage, works bool) {
 	i.broken[s] = !works
 }
 
-// steadyFor returns how long both stages have been working, or 0 if one is broken now.
+// steadyFor returns how long both stages have been working. It returns 0 if either is broken, and
+// the maximum duration if neither has ever been broken.
 func (i *incoming) steadyFor() time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()

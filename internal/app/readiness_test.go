@@ -43,8 +43,8 @@ func TestDatabaseIsAskedOnce(t *testing.T) {
 	})
 }
 
-// TestSilentDatabase: a request does not wait long for a silent database, and the cancellation of
-// one request does not become the answer for others.
+// TestSilentDatabase: a request waits readinessTimeout for a silent database, even if the request
+// is canceled, because other requests share the answer.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

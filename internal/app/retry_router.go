@@ -16,8 +16,10 @@ import (
 	"elobot/internal/telegram"
 )
 
-// RetryRouter returns a Telegram client, and a router that handles updates as the running bot does.
-// It resolves the configuration, and returns a *ConfigError if the configuration has faults.
+// RetryRouter returns a Telegram client, which the caller must close, and a router that handles
+// updates as the running bot does. It resolves the configuration, and returns a *ConfigError if the
+// configuration has faults. It fails if the database belongs to another bot, and otherwise claims
+// the database for this bot.
 func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
 	if err := c.Resolve(); err != nil {
 		return nil, nil, err

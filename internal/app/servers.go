@@ -16,7 +16,7 @@ import (
 	"elobot/internal/web"
 )
 
-// ServingConfig configures where the bot serves HTTP.
+// ServingConfig configures the HTTP servers of the bot.
 type ServingConfig struct {
 	ListenAddr     string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Public address to serve the webhook, the web boards and health checks at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
 	Port           string `env:"PORT" placeholder:"N" help:"Public port to serve them at if LISTEN_ADDR is not set (default: none)."`
@@ -57,7 +57,7 @@ func (c ServingConfig) faults(webhookURL string) (faults []string) {
 	return faults
 }
 
-// servers are the two servers of an instance: a public one, and one for operators.
+// servers are the public server of an instance and its server for operators.
 type servers struct {
 	public, admin *web.Server
 }
@@ -133,8 +133,8 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + path, nil
 }
 
-// run serves until the context ends. With a webhook it runs only the admin server, because the
-// function serve runs the public one.
+// run serves until the context ends or a server fails. With a webhook it runs only the admin
+// server, because the function serve runs the public server.
 func (s servers) run(ctx context.Context, c *Config) error {
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return s.admin.Run(ctx) })

@@ -88,7 +88,7 @@ type settingsReader struct {
 
 func (r *settingsReader) wrong(sentences ...string) { r.faults = append(r.faults, sentences...) }
 
-// number parses a whole number from low to high. An empty value stands for fallback. For any other
+// number parses a whole number from low to high. An empty value stands for fallback. For an invalid
 // value, number notes a fault and returns 0.
 func (r *settingsReader) number(name, value string, fallback, low, high int) int {
 	n, err := strconv.Atoi(cmp.Or(value, strconv.Itoa(fallback)))

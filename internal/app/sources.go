@@ -52,7 +52,7 @@ var otherPrograms = regexp.MustCompile(`^(` + strings.Join([]string{
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 	// usualName is the form of a name that may be printed although it does not resemble a setting.
-	// Any other such name may be the end of a secret that a line break has cut off.
+	// A name of any other form may be the end of a secret that a line break has cut off.
 	usualName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	// tokenName matches names that other bots use for their token.
 	tokenName = regexp.MustCompile(`^(?i:(TELEGRAM|TG|ELOBOT|BOT|API|_)*TOKEN)$`)
@@ -66,7 +66,8 @@ const otherToken = "%s in %s is not a setting: if it is the bot's token, rename 
 // dollar stands for a $ in a line that is parsed without expanding variables.
 const dollar = "\x00"
 
-// ReadSources reads the file at path. environ is an environment in the form of os.Environ.
+// ReadSources reads the file at path, if it exists. Check reports faults of the file. environ is an
+// environment in the form of os.Environ.
 func ReadSources(path string, environ []string) *Sources {
 	s := &Sources{path: path, environ: environ}
 	content, err := os.ReadFile(path)
@@ -97,7 +98,7 @@ func (s *Sources) read(content string) {
 		}
 	}
 	var err error
-	// Parse all lines together, because a value may refer to others.
+	// Parse all lines together, because a value may refer to the value of another line.
 	s.values, err = godotenv.Unmarshal(strings.Join(readable, "\n"))
 	if err != nil || len(unreadable) > 0 {
 		s.faults = append(s.faults, fmt.Sprintf(

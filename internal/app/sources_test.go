@@ -117,7 +117,7 @@ func TestMisspelledSettings(t *testing.T) {
 }
 
 // TestDollars: a $ in a setting is reported unless all programs that read the file keep it or
-// expand it alike. All of them keep one in single quotes, except that Compose v1 expands ${NAME}
+// expand it alike. All of them keep a $ in single quotes, except that Compose v1 expands ${NAME}
 // there too.
 func TestDollars(t *testing.T) {
 	t.Parallel()
@@ -164,8 +164,8 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 	}
 }
 
-// TestProxies: a proxy that net/http cannot use, whose address has a path, or that only ALL_PROXY
-// names is reported by the variable's name and not quoted.
+// TestProxies: a proxy is reported if net/http cannot use it, if its address has a path, or if only
+// ALL_PROXY names it. The report names the variable and does not quote the value.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"
@@ -196,8 +196,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: other names in the file are not faults. A name that may be the end of a secret
-// is not repeated.
+// TestUnknownNames: names in the file that do not resemble a setting are not faults. A name that
+// may be the end of a secret is replaced by its line number.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	_, s := parsed(t, "COMPOSE_PROJECT_NAME=a\nLOG_LEVEL=info\nPGHOST=db\nWEBHOOK_SECRET=c2VjcmV0\naHVzaGh1c2g==")

@@ -21,11 +21,11 @@ const (
 	timerInterval = 30 * time.Second
 	// timersAtOnce is the maximum number of timers read at once.
 	timersAtOnce = 100
-	// timersInParallel is how many timers may fire concurrently. A timer that waits for its group
-	// then does not delay all others.
+	// timersInParallel is how many timers each loop may fire concurrently. A timer that waits for
+	// its group then does not delay all others.
 	timersInParallel = 4
-	// seasonRest is the pause after ending a season, as a multiple of the time that this took. Many
-	// seasons end at the same instant, and ending them must not hold up results.
+	// seasonRest is the pause after ending a season, as a multiple of the time that ending it took.
+	// Many seasons end at the same instant, and ending them must not hold up results.
 	seasonRest = 9
 	// timerTimeout limits each attempt to read due timers, or to fire one.
 	timerTimeout = 5 * time.Second
@@ -99,7 +99,7 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 			continue
 		}
 		if t.seasons && t.incoming.steadyFor() < ranking.AfterSeason {
-			continue // messages from before the end of the season may still arrive
+			continue
 		}
 		firing.Go(func() error {
 			begun := time.Now()

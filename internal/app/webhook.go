@@ -42,8 +42,9 @@ func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }
 
-// reconcileWebhook makes Telegram deliver to the configured webhook, unless it already does. If
-// none is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide.
+// reconcileWebhook makes Telegram deliver to the configured webhook, unless it already does. If no
+// webhook is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide.
+// If ctx ends first, it returns nil.
 func reconcileWebhook(
 	ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger,
 ) error {
