@@ -59,7 +59,8 @@ func lastOf[T any](record []T, limit int) []T {
 	return record
 }
 
-// Calls returns all recorded calls in order of arrival, including those in progress.
+// Calls returns the recorded calls in order of arrival, including those in progress.
+// WithRecordLimit limits them to the last calls.
 func (s *Server) Calls() []Call { return s.callsWhere(func(*Call) bool { return true }) }
 
 // CallsOf returns the recorded calls of one method.
@@ -87,7 +88,8 @@ func (s *Server) CallCount(method string) int {
 	return int(s.record.byName[method])
 }
 
-// WaitConfirmed waits until the queue has no unconfirmed updates.
+// WaitConfirmed waits until the queue has no unconfirmed updates. It fails if ctx ends or the
+// server is closed first.
 func (s *Server) WaitConfirmed(ctx context.Context) error {
 	err := s.wait(ctx, &s.confirmed, func() bool { return len(s.queue.Waiting()) == 0 })
 	if err != nil {

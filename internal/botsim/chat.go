@@ -151,8 +151,8 @@ func (c *Chat) NotStarted() *Chat {
 	return c
 }
 
-// ensureUser registers u if the server does not know it. This happens if a test built the User
-// itself.
+// ensureUser registers u if u has an id that the server does not know. Such a User was built by the
+// test itself.
 func (s *Server) ensureUser(u User) {
 	if _, ok := s.users[u.ID]; !ok && u.ID != 0 {
 		s.addUser(u)
@@ -215,8 +215,9 @@ func (c *Chat) collect(want func(*message) bool) []Message {
 	return all
 }
 
-// WaitBot waits until the bot has sent at least n messages to this chat, and returns all that it
-// has sent. With an error it returns the messages sent so far.
+// WaitBot waits until the bot has sent at least n messages to this chat, and returns all messages
+// that the bot has sent there. If ctx ends or the server is closed first, it returns an error and
+// the messages sent so far.
 func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	err := c.s.wait(ctx, &c.botSent, func() bool { return c.botMessages >= n })
 	sent := c.BotMessages()
@@ -226,8 +227,8 @@ func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	return sent, nil
 }
 
-// WaitEdits waits until the bot has edited the message with that id at least n times, and returns
-// the message.
+// WaitEdits waits until the message with that id has been edited at least n times, and returns the
+// message. If ctx ends or the server is closed first, it returns an error and the message as it is.
 func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
 	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
 	m, _ := c.Message(id)
@@ -267,7 +268,7 @@ func (c *Chat) wire() wireChat {
 }
 
 // nextMessageID returns the next message id. Each supergroup has its own sequence; all other chats
-// share one.
+// share a sequence.
 func (c *Chat) nextMessageID() int {
 	if c.kind == kindSupergroup {
 		c.lastID++

@@ -37,7 +37,7 @@
 // Code that needs no chat is in packages that know neither the server nor one another: parameters,
 // markup, updates and webhook. The rest is one package because one lock guards it: a call or a step
 // of a test changes a chat, queues the update and wakes waiting tests while it holds the lock. This
-// package contains
+// package contains:
 //   - the server, in server.go; serve.go takes a request through its checks, faults and hooks to
 //     its method;
 //   - the methods of the Bot API, each in the file of its subject: send_message.go, pin.go,

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/botsim/markup"
 )
 
-// markUserText returns a text and its entities as Telegram does when a user types it. Tests write a
-// mention of a user without a username as [Bob 2](tg://user?id=5); all other entities are detected
-// in the text.
+// markUserText returns what Telegram makes of a text that a user types: the plain text and its
+// entities. Tests write a mention of a user without a username as [Bob 2](tg://user?id=5); all
+// other entities are detected in the text.
 func (s *Server) markUserText(text string) (string, []Entity) {
 	plain, mentions := markup.ParseMentions(text, s.userExists)
 	return plain, withDetected(plain, s.entities(mentions))

@@ -176,7 +176,7 @@ func (c *Chat) setRole(u User, status string) {
 }
 
 // Join adds a user to the group by a link, with the service message. A user who writes to the group
-// joins it without one.
+// joins it without a service message.
 func (c *Chat) Join(u User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -207,8 +207,8 @@ func (c *Chat) Rename(by User, title string) {
 	c.serviceMessage(by, serviceNote("new_chat_title", title))
 }
 
-// changeStatus sets a member's status. The bot gets an update if it is an admin and allows
-// chat_member.
+// changeStatus sets a member's status. The bot gets an update if it is an admin and allows updates
+// of the kind chat_member.
 func (c *Chat) changeStatus(by, u User, status string) {
 	old := c.status[u.ID]
 	c.setStatus(u.ID, status)

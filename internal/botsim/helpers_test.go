@@ -33,7 +33,7 @@ type reply struct {
 
 type fields map[string]any
 
-// client is a minimal bot. It leaves no idle connections open.
+// client is a minimal bot. Its idle connections are closed when the test ends.
 type client struct {
 	http *http.Client
 	base string
@@ -46,7 +46,8 @@ func newClient(t *testing.T, s *botsim.Server) *client {
 	return &client{http: &http.Client{Transport: transport}, base: s.URL() + "/bot" + s.Token() + "/"}
 }
 
-// send posts parameters as JSON. An error means that there was no response.
+// send posts parameters as JSON. An error means that there was no response, or none that can be
+// read.
 func (c *client) send(ctx context.Context, method string, params fields) (reply, error) {
 	body, err := json.Marshal(params)
 	if err != nil {

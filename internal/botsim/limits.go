@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits limits how much a bot may send, including edits.
+// Limits limits the messages and edits that a bot may send.
 type Limits struct {
 	Chat    Window // for each chat
 	Group   Window // for each group, in addition to Chat
@@ -18,8 +18,9 @@ type Window struct {
 	Per time.Duration
 }
 
-// TelegramLimits returns the limits that Telegram documents: about one message per second in a
-// chat, with short bursts allowed, 20 per minute in a group, and 30 per second in total.
+// TelegramLimits returns the limits that Telegram documents: 20 messages per minute in a group, 30
+// per second in total, and about one per second in a chat. Short bursts are allowed in a chat, so
+// its limit is five in five seconds.
 func TelegramLimits() Limits {
 	return Limits{
 		Chat:    Window{N: 5, Per: 5 * time.Second},

@@ -53,8 +53,8 @@ func TestNewestPinnedMessageIsShown(t *testing.T) {
 	}
 }
 
-// TestUnpinChatMessage: with an id, unpinChatMessage unpins that message, without one the pinned
-// message that was sent last.
+// TestUnpinChatMessage: with an id, unpinChatMessage unpins the message with that id. Without an
+// id, it unpins the pinned message that was sent last.
 func TestUnpinChatMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
@@ -74,7 +74,7 @@ func TestUnpinChatMessage(t *testing.T) {
 
 // TestTheRightToPin: in a group, the bot may pin and unpin only as an admin, and even an admin may
 // lack that right. The bot gets an update when the right changes. getChat shows a pinned message
-// without the one that it replies to.
+// without the message that it replies to.
 func TestTheRightToPin(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)

@@ -28,7 +28,7 @@ type callbackQuery struct {
 }
 
 // Press presses a button under a message and returns the id of the callback query. data may be
-// anything, because a client can forge it. If the bot is no longer in the chat, it gets no update.
+// anything, because a client can forge it. If the bot is not in the chat, it gets no update.
 func (s *Server) Press(from User, m Message, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,8 @@ func (s *Server) answerCallbackQuery(r *request) (any, error) {
 	return true, nil
 }
 
-// WaitAnswer waits until the bot has answered the button press with that id.
+// WaitAnswer waits until the bot has answered the button press with that id. It fails if ctx ends
+// or the server is closed first.
 func (s *Server) WaitAnswer(ctx context.Context, queryID string) (CallbackAnswer, error) {
 	var found CallbackAnswer
 	err := s.wait(ctx, &s.answered, func() bool {

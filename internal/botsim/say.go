@@ -9,7 +9,7 @@ func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }
 
-// Reply is like Say, with a reply to another message of the chat.
+// Reply is like Say, with a reply to another message of the chat, in that message's topic.
 func (c *Chat) Reply(from User, to Message, text string) Message {
 	return c.Post(Post{From: from, Text: text, ReplyTo: to.ID, ThreadID: to.ThreadID})
 }

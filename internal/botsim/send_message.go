@@ -70,7 +70,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	return s.replace(r, edited, explicit)
 }
 
-// replace replaces the content of a message with the content of edited.
+// replace replaces the content and the buttons of a message with those of edited.
 func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
@@ -157,8 +157,8 @@ func (s *Server) readContent(r *request, m *message) ([]Entity, error) {
 	return explicit, nil
 }
 
-// readText sets the text and the entities of a message that the bot writes. It returns the entities
-// that the bot marked.
+// readText sets the text, the entities and the link preview of a message that the bot writes. It
+// returns the entities that the bot marked.
 func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 	text := r.params["text"]
 	if err := checkUTF8(text); err != nil {
@@ -218,7 +218,8 @@ func (s *Server) parseMarkup(method string, p parameters.Values, entities string
 	return nil, badRequest("unsupported parse_mode")
 }
 
-// readThread reads the topic, which must exist. Without message_thread_id, it reads none.
+// readThread sets the topic of a message from message_thread_id. The topic must exist. Without
+// message_thread_id, the message has no topic.
 func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	id := int(p.Integer("message_thread_id"))
 	if _, exists := c.topics[id]; !exists && id != 0 {

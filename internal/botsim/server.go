@@ -72,7 +72,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start is New for tests: the server is closed when the test ends.
+// Start is like New, for tests: an error fails the test, and the server is closed when the test
+// ends.
 func Start(t TB, opts ...Option) *Server {
 	t.Helper()
 	s, err := New(opts...)

@@ -54,14 +54,15 @@ func (s *Server) Update(raw json.RawMessage) int64 {
 	defer s.mu.Unlock()
 	id, raw := s.identify(raw)
 	if id >= s.queue.Next || len(s.queue.Waiting()) == 0 {
-		// An id lower than the last one is also valid: ids restart after a week without updates.
+		// An id lower than the last id is also valid: ids restart after a week without updates.
 		s.queue.Next = id + 1
 	}
 	s.enqueue(&updates.Update{ID: id, At: s.now(), Raw: slices.Clone(raw), Lane: updates.LaneOfRaw(id, raw)})
 	return id
 }
 
-// identify returns a raw update with its id. It adds the next id to an object without one.
+// identify returns the id of a raw update, and the update. It adds the next id to an object without
+// an id.
 func (s *Server) identify(raw json.RawMessage) (int64, json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -102,7 +103,8 @@ const (
 	maxPollTimeout = 50 * time.Second
 )
 
-// conflict returns the error of a getUpdates that conflicts with another one or with a webhook.
+// conflict returns the error of a getUpdates that conflicts with another getUpdates or with a
+// webhook.
 func conflict(what string) error {
 	return &apiError{code: http.StatusConflict, description: "Conflict: " + what}
 }
@@ -141,8 +143,9 @@ func (s *Server) getUpdates(r *request) (any, error) {
 }
 
 // startPoll terminates the waiting long poll, if any, confirms the updates below offset, and
-// returns the updates that wait. If none wait and wait is set, this request becomes the waiting
-// long poll.
+// returns the updates that wait. If there are none and wait is set, this request becomes the
+// waiting long poll. If given is set, allowed replaces the allowed kinds of updates. startPoll
+// fails if there is a webhook.
 func (s *Server) startPoll(
 	offset int64, limit int, given bool, allowed []string, wait bool,
 ) (updates.List, *updates.Poll, error) {

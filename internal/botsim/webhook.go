@@ -216,8 +216,8 @@ type Delivery struct {
 	Wait     time.Duration // after a failure: delay before the next attempt
 }
 
-// Deliveries returns all recorded attempts in the order in which they started, including those in
-// progress.
+// Deliveries returns the recorded attempts in the order in which they started, including those in
+// progress. WithRecordLimit limits them to the last attempts.
 func (s *Server) Deliveries() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,9 +47,10 @@ func inOrder(a, b Entity) int {
 
 var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 
-// ParseMentions parses the mentions of users without a username, which tests write as [Bob
-// 2](tg://user?id=5). It returns the text with only the names, and the mentions. exists reports
-// whether a user can be mentioned.
+// ParseMentions parses the mentions of users without a username. Tests write such a mention as
+// [Bob](tg://user?id=5). ParseMentions returns the text with only the names, and the mentions.
+// exists reports whether a user can be mentioned. A mention of any other user stays in the text as
+// it is.
 func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
 	var out strings.Builder
 	rest := 0
@@ -78,8 +79,8 @@ func UTF16Len(text string) int {
 	return n
 }
 
-// isWord reports whether a character continues a word. No mention or command begins after such a
-// character.
+// isWord reports whether a character continues a word. No mention, tag or command begins after such
+// a character.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
 
 // decode returns the first character of a text and its size in bytes, or 0 and 0 if the text is

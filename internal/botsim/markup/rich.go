@@ -49,7 +49,8 @@ type richParser struct {
 
 // ParseRich returns the visible text of a rich message in HTML, its entities in order, and
 // warnings. Cells are separated by " | ", and each row, caption, paragraph, heading or footer is a
-// line. Tags of blocks that the bot does not send are not simulated.
+// line. Tags of blocks that the bot does not send are not simulated and cause an error. The
+// warnings and exists are as in ParseHTML.
 func ParseRich(
 	html string, exists func(user int64) bool,
 ) (plain string, marked []Entity, warnings []string, err error) {

@@ -60,7 +60,8 @@ func NewQueue() *Queue { return &Queue{Next: firstID} }
 // Waiting returns the unconfirmed updates. The result is valid until the queue changes.
 func (q *Queue) Waiting() []*Update { return q.pending[q.head:] }
 
-// Add inserts an update by its id, nearly always at the end, and wakes the waiting long poll.
+// Add inserts an update by its id, nearly always at the end, and wakes the waiting long poll, if
+// any.
 func (q *Queue) Add(u *Update) {
 	i := len(q.pending)
 	for i > q.head && q.pending[i-1].ID > u.ID {
@@ -86,7 +87,7 @@ func (q *Queue) Confirm(n int) {
 	}
 }
 
-// ConfirmOne removes one update from any position. It returns false if the update is already gone.
+// ConfirmOne removes one update from any position. It reports whether the update was in the queue.
 func (q *Queue) ConfirmOne(u *Update) bool {
 	switch waiting := q.Waiting(); {
 	case u.gone:
@@ -234,7 +235,7 @@ func LaneOfRaw(id int64, raw json.RawMessage) Lane {
 	return Lane{singleLane, id}
 }
 
-// Chat returns the id of the lane's chat, or 0 if the lane is not of a chat.
+// Chat returns the id of the lane's chat, or 0 if the lane has no chat.
 func (l Lane) Chat() int64 {
 	if l.kind == chatLane {
 		return l.id
