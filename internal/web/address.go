@@ -11,7 +11,7 @@ import (
 // Proxies are the networks of trusted proxies, whose X-Forwarded-For headers count.
 type Proxies []netip.Prefix
 
-// ReadProxies parses addresses and networks separated by commas.
+// ReadProxies parses addresses and networks separated by commas. An empty text stands for none.
 func ReadProxies(text string) (all Proxies, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
@@ -36,8 +36,8 @@ func (p Proxies) trust(a netip.Addr) bool {
 
 // client returns the address that a request comes from: the last hop that is not a trusted proxy.
 // If there is no such hop, or it cannot be read, client returns the earliest proxy that it can
-// read, or the zero address if it can read none. For IPv6 it returns the /56 network, because one
-// household may have that many addresses.
+// read, or the zero address if it can read none. For IPv6 it returns the first address of the /56
+// network, because one household may have the whole network.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -29,8 +29,8 @@ import (
 )
 
 const (
-	// fresh is how long a cached page is served if nothing changes. It bounds staleness on an
-	// instance that missed a notification.
+	// fresh is how long a cached page or group is used if nothing changes. It bounds staleness on
+	// an instance that missed a notification.
 	fresh = 1500 * time.Millisecond
 	// keptPages is how many pages, and how many groups, are cached.
 	keptPages = 64
@@ -275,7 +275,7 @@ func keep[T any](
 		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
 		}
-		// other requests may wait for the value, so producing it must not end with this one
+		// other requests may wait for the value, so producing it must not end with this request
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout)
 		defer cancel()
 		until := b.now().Add(fresh)

@@ -219,7 +219,7 @@ func TestRoutes(t *testing.T) {
 }
 
 // TestPages: each page shows its content, and the ranking is in the group's language. Names are
-// never markup.
+// never markup. A player who has left the group is in its matches, but not in its ranking.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

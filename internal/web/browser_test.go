@@ -59,7 +59,7 @@ func newBrowser(t *testing.T) *browser {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		// Let the browser close itself, because a killed one leaves files behind.
+		// Let the browser close itself, because a killed browser leaves files behind.
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Error(err)
 		}
@@ -71,7 +71,7 @@ func newBrowser(t *testing.T) *browser {
 // newTab returns the tab of a context, in front of all others.
 func newTab(ctx context.Context, t *testing.T) *browser {
 	t.Helper()
-	// The tab, and the browser with its first tab, live as long as this context.
+	// Without a timeout: the tab, and the browser if this is its first tab, live as long as ctx.
 	dbtest.Must(t, chromedp.Run(ctx))
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -322,13 +322,13 @@ func TestManyTabs(t *testing.T) {
 	}
 }
 
-// TestTwoInstances: a match that one instance records shows on a page of each.
+// TestTwoInstances: a match that one instance records shows on the pages of both instances.
 func TestTwoInstances(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
 	other, links, _ := c.serve(time.Now)
 	for _, board := range []*web.Board{c.board, other} {
-		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // the last one records
+		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // the last instance records
 	}
 	for i, url := range []string{c.url, links.Link(c.boardOf(c.group))} {
 		b.open(url, 1280, 800, "light")

@@ -11,8 +11,8 @@ const (
 	ReadyPath  = "/readyz"
 )
 
-// Readiness reports whether an instance can handle updates, with details for diagnosis. It is
-// public.
+// Readiness reports whether an instance can handle updates, with details for diagnosis. Anyone may
+// read it.
 type Readiness struct {
 	Ready   bool   `json:"ready"`
 	Problem string `json:"problem,omitempty"` // why it is not ready
@@ -21,7 +21,8 @@ type Readiness struct {
 }
 
 // Health adds the health checks: HealthPath always answers 200, and ReadyPath answers 503 unless
-// the instance is ready. The server calls ready for each request, possibly concurrently.
+// the instance is ready. The server calls ready for each request to ReadyPath, possibly
+// concurrently.
 func (s *Server) Health(ready func(context.Context) Readiness) {
 	s.mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

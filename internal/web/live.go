@@ -15,7 +15,7 @@ const (
 	maxViewers, maxViewersOf = 2000, 20
 	// eventTimeout is how long a viewer may take to read an event before the connection is dropped.
 	eventTimeout = 5 * time.Second
-	// eventPause is the minimum time between two events.
+	// eventPause is the minimum time between two events to a viewer.
 	eventPause = 500 * time.Millisecond
 	// heartbeat is the maximum time without output, so that proxies keep the connection open.
 	heartbeat = 25 * time.Second
@@ -42,7 +42,7 @@ func newLive() *live {
 }
 
 // Changed invalidates the cached pages of a group, and tells its viewers that something has
-// changed. It never blocks.
+// changed. It does not wait for the viewers.
 func (b *Board) Changed(group ranking.GroupID) {
 	b.live.mu.Lock()
 	defer b.live.mu.Unlock()
@@ -50,7 +50,7 @@ func (b *Board) Changed(group ranking.GroupID) {
 	b.live.signal(group)
 }
 
-// AllChanged is Changed for all groups.
+// AllChanged is like Changed, for all groups.
 func (b *Board) AllChanged() {
 	b.live.mu.Lock()
 	defer b.live.mu.Unlock()
@@ -60,7 +60,7 @@ func (b *Board) AllChanged() {
 	}
 }
 
-// Close ends the connections of all viewers.
+// Close ends the connections of all viewers, including later ones.
 func (b *Board) Close() { b.live.close() }
 
 func (l *live) signal(group ranking.GroupID) {

@@ -95,8 +95,8 @@ func (v *visit) playerOf(name string) (ladder.PlayerID, error) {
 	return number[ladder.PlayerID](v.request.PathValue(name))
 }
 
-// month returns the first instant of the month in the query, zero for none. It fails with
-// stats.ErrNotThere if the query has something else as the month.
+// month returns the first instant of the month in the query, or the zero time for none. It fails
+// with stats.ErrNotThere if the month is invalid or its year is not from 1970 to 9000.
 func (v *visit) month() (time.Time, error) {
 	if v.query.Get("month") == "" {
 		return time.Time{}, nil
@@ -146,7 +146,7 @@ func (v *visit) of(l ranking.LadderLabel, page string, pairs []any) string {
 	return v.Up + page + "?" + query.Encode()
 }
 
-// Is reports whether a page is the current one, for navigation.
+// Is reports whether a page is the current page, for navigation.
 func (v *visit) Is(page string) bool {
 	if page == "" {
 		return strings.HasSuffix(v.request.URL.Path, "/")
@@ -157,7 +157,7 @@ func (v *visit) Is(page string) bool {
 // T returns a text. pairs are the names and values of its arguments.
 func (v *visit) T(id string, pairs ...any) string { return v.Text(id, argsOf(pairs)) }
 
-// N returns a text in the plural form for a count.
+// N returns a text in the plural form for a count. pairs are as for T.
 func (v *visit) N(id string, count int, pairs ...any) string {
 	return v.Plural(id, count, argsOf(pairs))
 }
@@ -173,10 +173,11 @@ func argsOf(pairs []any) catalog.Args {
 // Day formats the day of a time in the group's time zone.
 func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())) }
 
-// Stamp formats a time for machines, as RFC 3339.
+// Stamp formats a time for machines, as RFC 3339 in the group's time zone.
 func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
 
-// Name returns a name with its distinguishing mark.
+// Name returns the name of a player, or a text in its place for a nameless player, with the
+// distinguishing mark, if any.
 func (v *visit) Name(n ranking.Name) string {
 	if n.Name == ranking.Nameless {
 		n.Name = v.T("names.nameless")
@@ -202,7 +203,7 @@ func (v *visit) NamesLadder() bool {
 	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
 }
 
-// LadderName returns the name of a ladder, or a general one if its group has not named it.
+// LadderName returns the name of a ladder, or a general name if its group has not named it.
 func (v *visit) LadderName(l ranking.LadderLabel) string {
 	if l.Name == "" {
 		return v.T("web.ranking")
@@ -323,7 +324,7 @@ func (v *visit) Span(s stats.SeasonTable) string {
 	}
 }
 
-// SeasonName returns the name of a season.
+// SeasonName returns the number of a season, with its name if it has one.
 func (v *visit) SeasonName(s stats.SeasonTable) string {
 	if s.Name != "" {
 		return capitalized(v.T("season.named", "Number", s.Number, "Name", s.Name))
