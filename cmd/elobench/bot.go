@@ -25,7 +25,7 @@ const (
 	webhookSecret = "nobody_else_knows_it"
 )
 
-// process is a child process.
+// process is an elobot program that runs or has ended.
 type process struct {
 	cmd       *exec.Cmd
 	output    *output

@@ -41,8 +41,8 @@ func measureContention(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// contend measures the time from the first concurrent delivery until the last one is answered. By
-// then, the bot has recorded every result or given up on it after too many conflicts.
+// contend measures the time from the first concurrent delivery until the last delivery is answered.
+// By then, the bot has recorded every result or given up on it after too many conflicts.
 func (b *bench) contend(ctx context.Context, instances int, w *workload, db database) error {
 	n := b.sizes.contended
 	w.play(contenders + n)

@@ -21,8 +21,8 @@ import (
 var plainTables string
 
 // measureCost measures what a result costs. Except for the processor time, the costs depend little
-// on the machine. The bot records and delivers waiting results of known people, without limits. For
-// comparison, a plain transaction records a result and the message about it.
+// on the machine. The bot records and delivers waiting results of known people, without rate
+// limits. For comparison, a plain transaction records a result and the message about it.
 func measureCost(ctx context.Context, b *bench) error {
 	return b.withoutNoise(ctx, func() error {
 		if err := b.costPlain(ctx); err != nil {
@@ -149,7 +149,8 @@ type counters struct {
 }
 
 // counted runs record, which records n results, and returns the cost per result. record must not
-// leave sessions open in the database. As progress, counted prints the costs of the statements.
+// leave sessions open in the database. As progress, counted prints the costs of the statements. It
+// omits the WAL and the commits if readWAL fails with errNoExtension.
 func (b *bench) counted(ctx context.Context, db database, n int, record func() error) (metrics []metric, err error) {
 	if err := db.settle(ctx); err != nil {
 		return nil, err

@@ -179,7 +179,8 @@ func (s *standing) add(outcome elo.Score, change int, at time.Time) {
 	s.longest = max(s.longest, s.streak)
 }
 
-// members returns the rows of the groups and their members after all matches.
+// members returns the rows of the groups with their ladders, seasons, members and standings after
+// all matches.
 func (h *history) members() []*rows {
 	chats := &rows{table: "chats", columns: []string{"id", "telegram_chat_id", "kind", "title"}}
 	groups := &rows{table: "groups", columns: []string{"id", "chat_id", "last_match_number"}}
@@ -213,8 +214,8 @@ func (h *history) season(group, number int) int {
 	return group + 1 + len(h.groups)*min(h.seasons-1, max(0, number-1)*h.seasons/ofGroup)
 }
 
-// addSeasons adds the seasons of a group. Each lasts roughly from its first match to its last one,
-// but the first season has no start and the last one has no end.
+// addSeasons adds the seasons of a group. Each lasts roughly from its first match to its last
+// match, but the first season has no start and the last season has no end.
 func (h *history) addSeasons(seasons *rows, group int) {
 	length := historyPace * time.Duration(h.matches) / time.Duration(len(h.groups)*h.seasons)
 	for n := range h.seasons {

@@ -7,8 +7,8 @@ import (
 )
 
 // measureThroughput measures how fast the bot records and delivers results that arrive all at once,
-// without limits: results that wait for the polling bot when it starts, and results that arrive by
-// webhook after sizes.careful. At first the bot knows no player.
+// without rate limits: results that wait for the polling bot when it starts, and results that
+// arrive by webhook after pauseWhileCareful. At first the bot knows no player.
 func measureThroughput(ctx context.Context, b *bench) error {
 	for name, launch := range map[string]launcher{
 		"Throughput/polling": b.launchPolling, "Throughput/webhook": b.launchWebhook,
@@ -31,7 +31,7 @@ func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher
 	if polls {
 		w.play(n)
 	} else {
-		// This update is delivered as soon as the bot has started, and the bot ignores it.
+		// withBot waits for a delivery. The bot ignores this update.
 		w.sim.Update([]byte(`{"poll":{"id":"1"}}`))
 	}
 	var startedAt, answeredAt, recordedAt time.Time

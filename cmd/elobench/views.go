@@ -31,7 +31,7 @@ var (
 
 // measureViews measures how long a member waits for the answer to each question, in ladders with
 // few and with many matches, in one season or in twelve. Members ask one question at a time. The
-// three members that ofPerson asks about are the busiest one, an ordinary one, and one who has
+// questions of ofPerson are about the busiest member, an ordinary member, and a member who has
 // never played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {

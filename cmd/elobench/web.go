@@ -21,8 +21,8 @@ const (
 	webRate = 20
 )
 
-// measureWeb measures how long results wait while no one, one visitor, or many look at the group's
-// web board, and how long the page takes.
+// measureWeb measures how long results wait for their answers while no visitor, one visitor or many
+// visitors look at the group's web board, and how long the page takes.
 func measureWeb(ctx context.Context, b *bench) error {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -54,8 +54,8 @@ func measureWeb(ctx context.Context, b *bench) error {
 	})
 }
 
-// reportVisited measures how long results wait while visitors look at the page, and how long the
-// visitors wait for the page.
+// reportVisited measures how long results wait for their answers while visitors look at the page,
+// and how long the visitors wait for the page.
 func (w *workload) reportVisited(ctx context.Context, b *bench, bot *process, v *visitors) error {
 	name := fmt.Sprintf("Web/visitors=%d", v.count)
 	leave := v.enter(ctx)
@@ -80,8 +80,8 @@ func (w *workload) webLink(ctx context.Context, b *bench) (link string, err erro
 	return link, err
 }
 
-// reportWaits plays results at a steady rate, and reports how long they waited and the bot's memory
-// afterward.
+// reportWaits plays results at a steady rate. It reports how long the results waited for their
+// answers, and the bot's memory afterward.
 func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name string) error {
 	n := webRate * b.sizes.seconds
 	clear(w.sentAt)
@@ -113,7 +113,7 @@ type visitors struct {
 	failed int
 }
 
-// enter lets the visitors in. leave sends them away, and returns when they are gone.
+// enter starts the visitors. leave stops them, and returns when their last requests have ended.
 func (v *visitors) enter(ctx context.Context) (leave func()) {
 	ctx, stop := context.WithCancel(ctx)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: webViewers}}

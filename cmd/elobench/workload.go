@@ -97,7 +97,7 @@ var (
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
-// add takes note of a message if it reports a result or is the bot's answer to one or more.
+// add takes note of a message if it reports a result or is the bot's answer to results.
 func (w *workload) add(m botsim.Message) {
 	switch {
 	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):
@@ -128,7 +128,8 @@ func (w *workload) awaitAnswers(ctx context.Context, b *bench, n int) (time.Time
 	return w.lastAt, err
 }
 
-// await receives messages, and calls count with each, until count returns at least n.
+// await receives messages, and calls count with each, until count returns at least n. It fails if
+// no message arrives within silenceTimeout.
 func (w *workload) await(ctx context.Context, b *bench, what string, n int, count func(botsim.Message) int) error {
 	quiet := time.NewTimer(silenceTimeout)
 	defer quiet.Stop()

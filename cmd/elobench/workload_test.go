@@ -9,7 +9,8 @@ import (
 )
 
 // TestWorkload: results are numbered per group in the order of their reports. Each counts as
-// answered with the first message of the bot that names or counts it.
+// answered with the first message of the bot that names or counts it. An edit of a message does not
+// count.
 func TestWorkload(t *testing.T) {
 	t.Parallel()
 	w, err := newWorkload(2, 3)

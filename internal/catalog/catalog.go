@@ -46,7 +46,7 @@ type Language struct {
 	localizer func() *i18n.Localizer
 }
 
-// languages has all languages in the order of tags. matcher finds the one closest to a given tag.
+// languages has all languages in the order of tags. matcher finds the language closest to a tag.
 var (
 	languages = func() (all []Language) {
 		for _, tag := range tags {
@@ -67,8 +67,8 @@ func mustLoad(tag language.Tag) *i18n.Localizer {
 	return i18n.NewLocalizer(bundle, tag.String())
 }
 
-// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. It returns
-// English if the tag is empty or malformed, or if no language is close.
+// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest language. It
+// returns English if the tag is empty or malformed, or if no language is close.
 func For(tag string) Language {
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.Tag() == tag }); i >= 0 {
 		return languages[i]
@@ -96,7 +96,8 @@ func (l Language) Text(id string, args Args) string {
 }
 
 // Plural returns the form of a text for a count. The formatted count is also the argument Count,
-// unless args has its own.
+// unless args has its own. Like Text, Plural panics if there is no such text, or if a placeholder
+// has no argument.
 func (l Language) Plural(id string, count int, args Args) string {
 	with := Args{"Count": l.Number(count)}
 	maps.Copy(with, args)

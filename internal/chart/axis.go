@@ -9,7 +9,7 @@ import (
 // changes in the middle.
 const minRange = 60
 
-// mostTicks is the maximum number of ticks on an axis, because a small picture has no room for
+// mostTicks is the maximum number of ticks on a time axis, because a small picture has no room for
 // more. An axis of numbers has one more if both its ends are ticks.
 const mostTicks = 4
 
@@ -20,7 +20,7 @@ type extent struct {
 	low, high             int
 }
 
-// extentOf returns the extent of a chart. ok is false if the chart has no points.
+// extentOf returns the extent of a chart. ok reports whether the chart has points.
 func extentOf(c Chart) (e extent, ok bool) {
 	c.everyPoint(func(p Point) {
 		if !ok {
@@ -82,7 +82,7 @@ func roundStep(least float64) float64 {
 	return 10 * power
 }
 
-// seconds returns a time as a number for scaling.
+// seconds returns a time as seconds since 1970, for scaling.
 func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
 // interval is the distance between two ticks of a time axis.
