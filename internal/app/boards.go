@@ -28,7 +28,8 @@ type boardStore interface {
 	// QueueBoards queues updates of the boards in the given chats, and returns the chats with
 	// queued updates.
 	QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error)
-	// QueueAllBoards is like QueueBoards, but for all chats.
+	// QueueAllBoards is like QueueBoards, but for all chats. It also queues updates for messages of
+	// boards that were turned off or moved.
 	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)
 }
 

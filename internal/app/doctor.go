@@ -36,7 +36,8 @@ const (
 	oldestPostgres = 15
 	// clockTolerance is how far another clock may differ from this machine's.
 	clockTolerance = 30 * time.Second
-	// deliveryTrouble is how recent a failed delivery to the webhook must be to matter.
+	// deliveryTrouble is the maximum age of a failed delivery to the webhook that is reported as a
+	// problem.
 	deliveryTrouble = time.Hour
 )
 

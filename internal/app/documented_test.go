@@ -87,7 +87,8 @@ func TestSettingsDocumented(t *testing.T) {
 	}
 }
 
-// meaningOf returns most of the effective values of a resolved configuration.
+// meaningOf returns the effective values of a resolved configuration, except for ASK_UNUSUAL and
+// BOARD_INTERVAL.
 func meaningOf(c *Config) []any {
 	return []any{sendingOf(c), c.Token, c.DatabaseURL, cmp.Or(c.DataDir, dataDir), c.TelegramURL,
 		c.UndoWindow, c.LogLevel, c.LogFormat,

@@ -62,7 +62,8 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 type inputStage int
 
 const (
-	// arriving is broken while polls fail or must wait for the lease.
+	// arriving is broken while polls fail or must wait for the lease. With a webhook, it is never
+	// broken.
 	arriving inputStage = iota
 	// handling counts as broken while the leader fails to read the due timers: reading timers needs
 	// the database, as handling messages does.

@@ -87,7 +87,8 @@ func (s servers) listenInPublic(ctx context.Context, c *Config) error {
 // errForbiddenPort means that the system does not let this user listen at the port.
 var errForbiddenPort = errors.New("the user of the bot may not listen at this port: choose one from 1024 on")
 
-// listenError explains why a server cannot listen at the address of a setting.
+// listenError explains why a server cannot listen at the address of a setting. It returns nil if
+// err is nil.
 func listenError(setting string, err error) error {
 	switch {
 	case err == nil:

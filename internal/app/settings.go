@@ -108,7 +108,7 @@ func (r *settingsReader) toggle(name, value string) bool {
 	return value != "off"
 }
 
-// duration returns a duration, or 0 if the value is invalid.
+// duration parses a duration. It returns 0 if the value is invalid.
 func duration(value string) time.Duration {
 	d, err := time.ParseDuration(value)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// configured returns the configuration of elobot run with flags, and the error of Resolve.
+// configured returns the configuration of elobot run with a token, a DATABASE_URL and other flags,
+// and the error of Resolve.
 func configured(t *testing.T, flags ...string) (*Config, error) {
 	t.Helper()
 	c := new(Config)

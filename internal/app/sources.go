@@ -57,7 +57,8 @@ var (
 	// tokenName matches names that other bots use for their token.
 	tokenName = regexp.MustCompile(`^(?i:(TELEGRAM|TG|ELOBOT|BOT|API|_)*TOKEN)$`)
 	proxyName = regexp.MustCompile(`^(?i:HTTPS?_PROXY)$`)
-	// httpsProxy matches a variable with the proxy through which the bot reaches Telegram.
+	// httpsProxy matches an environment variable, with its value, that names the proxy through
+	// which the bot reaches Telegram.
 	httpsProxy = regexp.MustCompile(`^(?i:HTTPS_PROXY)=.`)
 )
 
@@ -77,7 +78,7 @@ func ReadSources(path string, environ []string) *Sources {
 		s.faults = append(s.faults,
 			"the file "+path+" exists but cannot be opened: it must be a file, not a folder, and readable for this user")
 	default:
-		// Editors on Windows write a byte order mark.
+		// Some editors on Windows write a byte order mark.
 		s.read(strings.TrimPrefix(string(content), "\ufeff"))
 	}
 	return s

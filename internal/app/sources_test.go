@@ -41,7 +41,8 @@ func parseWith(t *testing.T, s *Sources) *Config {
 	return c
 }
 
-// TestDotenv: the values of a file apply unless the environment or a flag overrides them.
+// TestDotenv: the values of a file apply unless a flag overrides them. The file may be missing, but
+// a folder in its place is a fault.
 func TestDotenv(t *testing.T) {
 	t.Parallel()
 	c, s := parsed(t,

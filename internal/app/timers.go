@@ -39,9 +39,9 @@ type timerService interface {
 // timers fires the timers that are due.
 type timers struct {
 	service timerService
-	// seasons means that only timers that end seasons are fired; otherwise all other timers are.
-	// Each of the two kinds has its own loop, because many seasons may end at the same instant,
-	// which must not delay other timers.
+	// If seasons is set, only timers that end seasons are fired. Otherwise all other timers are
+	// fired. Each of the two kinds has its own loop, because many seasons may end at the same
+	// instant, which must not delay other timers.
 	seasons  bool
 	incoming *incoming
 	log      *slog.Logger
