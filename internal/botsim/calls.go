@@ -63,7 +63,7 @@ func lastOf[T any](record []T, limit int) []T {
 // WithRecordLimit limits them to the last calls.
 func (s *Server) Calls() []Call { return s.callsWhere(func(*Call) bool { return true }) }
 
-// CallsOf returns the recorded calls of one method.
+// CallsOf is like Calls, for the calls of one method.
 func (s *Server) CallsOf(method string) []Call {
 	return s.callsWhere(func(c *Call) bool { return c.Method == method })
 }

@@ -18,8 +18,8 @@ const (
 	// TooManyRequests responds 429 with a retry_after of Fault.RetryAfter seconds, at least 1. The
 	// call has no effect.
 	TooManyRequests
-	// ServerError responds 502 with an HTML page, or Fault.Status and Fault.Body. The call has no
-	// effect.
+	// ServerError responds with Fault.Status (by default 502) and Fault.Body (by default an HTML
+	// page). The call has no effect.
 	ServerError
 	// CutBefore closes the connection without a response. The call has no effect.
 	CutBefore

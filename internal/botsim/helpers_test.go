@@ -80,7 +80,7 @@ func (c *client) do(req *http.Request) (reply, error) {
 	return r, nil
 }
 
-// must is like send, for calls that get a response.
+// must is like send, but a call without a response fails the test.
 func (c *client) must(t *testing.T, method string, params fields) reply {
 	t.Helper()
 	r, err := c.send(testContext(t), method, params)
@@ -90,7 +90,8 @@ func (c *client) must(t *testing.T, method string, params fields) reply {
 	return r
 }
 
-// want is like must, for calls that succeed. It decodes the result.
+// want is like must, but a call that does not succeed fails the test. It decodes the result, unless
+// into is nil.
 func (c *client) want(t *testing.T, method string, params fields, into any) {
 	t.Helper()
 	r := c.must(t, method, params)
@@ -104,7 +105,8 @@ func (c *client) want(t *testing.T, method string, params fields, into any) {
 	}
 }
 
-// refused is like must, for calls that are refused with the given status and description.
+// refused is like must, but a call that is not refused with the given status and description fails
+// the test.
 func (c *client) refused(t *testing.T, method string, params fields, status int, description string) reply {
 	t.Helper()
 	r := c.must(t, method, params)

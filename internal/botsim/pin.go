@@ -48,7 +48,7 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	return true, c.pin(s.bot, m, r.params.Boolean("disable_notification"))
 }
 
-// unpinChatMessage unpins the given message or, without message_id, the newest pinned one.
+// unpinChatMessage unpins the given message or, without message_id, the newest pinned message.
 func (s *Server) unpinChatMessage(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

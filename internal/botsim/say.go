@@ -23,7 +23,8 @@ func (c *Chat) SayAnonymously(text string) Message {
 }
 
 // Post adds a message with the fields of p, and sends its update if the bot is in the chat and is
-// not the author.
+// not the author. A user who writes in person joins the group if necessary. A message in a private
+// chat starts the bot.
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

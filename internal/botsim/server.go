@@ -165,7 +165,8 @@ func (s *Server) Close() {
 	}
 }
 
-// enter registers a request in progress. It returns false if the server is closed.
+// enter registers a request in progress and reports whether the server is open. A closed server
+// registers nothing.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

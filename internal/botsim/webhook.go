@@ -177,7 +177,8 @@ func (s *Server) nextInLane(h *activeWebhook, l updates.Lane) *updates.Update {
 	return waiting[0]
 }
 
-// pause waits in real time. It returns false if the webhook has ended.
+// pause waits in real time, until d has passed or the webhook ends. It reports whether the webhook
+// is still active.
 func (h *activeWebhook) pause(d time.Duration) bool {
 	if d <= 0 {
 		return h.ctx.Err() == nil

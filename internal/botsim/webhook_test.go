@@ -61,8 +61,8 @@ type hook struct {
 	most   int         // highest number of requests in progress so far
 }
 
-// enter counts a request. It returns false if chat is not nil and another request of that chat is
-// in progress.
+// enter counts a request. It reports whether the request is the only one of its chat in progress.
+// For a nil chat it returns true.
 func (h *hook) enter(chat any) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -77,7 +77,8 @@ func (p *htmlParser) write(text string) {
 	p.units += UTF16Len(text)
 }
 
-// reference reads a character reference such as &lt;. An unknown one is shown literally.
+// reference reads a character reference such as &lt;. An unknown reference is shown literally, and
+// causes a warning.
 func (p *htmlParser) reference() {
 	decoded, n := decodeReference(p.in[p.pos:])
 	if n == 0 {
@@ -256,8 +257,8 @@ func (p *htmlParser) endTag(at int) error {
 }
 
 // completeLink completes the entity of a link, which mentions a user or leads to an address. It
-// returns false if there is no such user or the address is invalid: the link is then plain text.
-// For other tags it returns true.
+// reports whether the entity is valid. A link to an unknown user or an invalid address is plain
+// text. The entities of other tags are valid.
 func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	if tag.name != "a" {
 		return true

@@ -40,7 +40,7 @@ const (
 
 const textMention = "text_mention"
 
-// inOrder compares entities by their offset. At the same offset, the longer one comes first.
+// inOrder compares entities by their offset. At the same offset, the longer entity comes first.
 func inOrder(a, b Entity) int {
 	return cmp.Or(a.Offset-b.Offset, b.Length-a.Length)
 }

@@ -6,7 +6,8 @@
 // an entry in the table and no code:
 //
 //	"getChat": {
-//	 "chat_id": {"types": ["Integer", "String"], "required": true, "if_missing": "chat_id is empty"}
+//	 "chat_id": {"types": ["Integer", "String"], "required": true,
+//	  "if_missing": "chat_id is empty"}
 //	}
 package parameters
 
@@ -148,9 +149,9 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter as a string if it may be one and is not a literal, or else as its JSON
-// value. If it may not be a string, null and an empty text count as an absent parameter, for which
-// read returns nil.
+// read returns a parameter as a string if a string is allowed and the parameter is not a literal,
+// or else as its JSON value. If no string is allowed, null and an empty text count as an absent
+// parameter, for which read returns nil.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text

@@ -125,8 +125,8 @@ func (v Values) attaches(name string) bool {
 	return false
 }
 
-// Find returns the file that a value stands for: the parameter's own, or one that it refers to by
-// attach://. It returns false if there is no such file.
+// Find returns the file that a value stands for: the parameter's own file, or a file that the value
+// refers to by attach://. It returns false if there is no such file.
 func (f Files) Find(parameter, value string) (content []byte, ok bool) {
 	name, attached := strings.CutPrefix(value, attachPrefix)
 	if !attached {

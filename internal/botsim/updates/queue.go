@@ -102,9 +102,9 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 	return true
 }
 
-// ConfirmBelow removes the updates that an offset confirms and returns how many they are. A
-// negative offset counts back from the next id. An offset far beyond the next id confirms nothing,
-// because it dates from before the update ids restarted.
+// ConfirmBelow removes the updates that an offset confirms and returns their number. A negative
+// offset counts back from the next id. An offset of 0 confirms nothing. An offset far beyond the
+// next id confirms nothing either, because it dates from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {
@@ -135,7 +135,7 @@ func (q *Queue) Allows(kind string) bool {
 }
 
 // sameOffsetTime is the time within which a second getUpdates with the same offset gets at most one
-// update, if the first one got any.
+// update, if the first getUpdates got any.
 const sameOffsetTime = 500 * time.Millisecond
 
 // Poll is a getUpdates that waits for an update.
@@ -167,7 +167,7 @@ func (q *Queue) Leave(p *Poll) {
 	}
 }
 
-// ShowFrom is like Show, for a getUpdates with an offset that has just arrived. A bot that got
+// ShowFrom is like Show, for a getUpdates that has just arrived with an offset. A bot that got
 // updates and repeats the offset within sameOffsetTime gets at most one update.
 func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
