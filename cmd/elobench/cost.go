@@ -79,8 +79,8 @@ func (b *bench) costOf(ctx context.Context, name string, w *workload, db databas
 	return b.report(name, n, append(metrics, used...)...)
 }
 
-// costPlain measures the cost of the plain transaction: one connection, one batch that reads and
-// one that writes.
+// costPlain measures the cost of the plain transaction: a batch that reads and a batch that writes,
+// on one connection.
 func (b *bench) costPlain(ctx context.Context) error {
 	db, drop, err := b.database(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 
 // history generates the matches of a workload's groups before the measurement, as the bot would
 // have recorded them. The groups take turns. In each group the first member plays about busyShare
-// of the matches, the last one has joined but never played, and the others play about equally
+// of the matches, the last member has joined but never played, and the others play about equally
 // often. The code depends on this release's schema. Apart from the times, the history is
 // deterministic.
 //

@@ -31,8 +31,8 @@ func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []me
 	return metrics, err
 }
 
-// memoryOf returns the bot's resident memory, or nothing if /proc does not list the bot, as on
-// systems other than Linux.
+// memoryOf returns the bot's resident memory in MB, or nothing if /proc does not list the bot, as
+// on systems other than Linux.
 func memoryOf(bot *process) ([]metric, error) {
 	p, err := procfs.NewProc(bot.cmd.Process.Pid)
 	if err != nil {

@@ -133,8 +133,8 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// checkText compares a text with the English one, and checks its markup. A form for a single number
-// may omit placeholders, such as the number.
+// checkText compares a text with the English text, and checks its markup. A form for a single
+// number may omit placeholders, such as the number.
 func checkText(t *testing.T, id, english, text string, single bool) {
 	t.Helper()
 	want, got := slices.Compact(found(placeholder, english)), slices.Compact(found(placeholder, text))

@@ -52,7 +52,7 @@ func newScale(low, high, smallest float64, from, to int) scale {
 	return scale{min: low, max: high, from: from, to: to}
 }
 
-// at returns the pixel of a value, or the nearest one on the axis.
+// at returns the pixel of a value, or the nearest pixel on the axis.
 func (s scale) at(value float64) int {
 	share := 0.5 // for values so large that a float64 cannot tell min from max
 	if s.max > s.min {
@@ -61,7 +61,7 @@ func (s scale) at(value float64) int {
 	return s.from + int(math.Round(share*float64(s.to-s.from)))
 }
 
-// ticks returns round whole numbers on the scale, none below least.
+// ticks returns round whole numbers on the scale, none below least, and at most mostTicks+1.
 func (s scale) ticks(least float64) []int {
 	step := roundStep((s.max - s.min) / mostTicks)
 	var ticks []int
@@ -85,7 +85,7 @@ func roundStep(least float64) float64 {
 // seconds returns a time as seconds since 1970, for scaling.
 func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
-// interval is the distance between two ticks of a time axis.
+// interval is the distance between two ticks of a time axis. Only one of its fields is set.
 type interval struct {
 	clock        time.Duration
 	days, months int

@@ -39,8 +39,8 @@ const (
 	// readingTimeout limits making a page, including the wait for other pages, and reading a group.
 	readingTimeout = 5 * time.Second
 	// addressRate and addressBurst limit the requests per address. groupRate and groupBurst limit
-	// the uncached pages made per group, because those cost database time. The rates are per
-	// second. One address alone cannot exhaust a group's rate.
+	// the uncached pages made per group, which cost database time. The rates are per second. One
+	// address alone cannot exhaust a group's rate.
 	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
 	// knownSenders is how many addresses, and how many groups, are tracked for these limits.
@@ -103,7 +103,7 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 type route struct {
 	path string
 	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the event stream
-	// the query parameters that the page takes, besides ladder
+	// filters lists the query parameters that the page takes, besides ladder.
 	filters []string
 }
 
@@ -135,7 +135,7 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed)
 		return
 	}
-	// refuse a path that the mux would redirect
+	// The mux would redirect a path that is not clean.
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 		refuse(w, http.StatusNotFound)
 		return
@@ -275,7 +275,7 @@ func keep[T any](
 		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
 		}
-		// other requests may wait for the value, so producing it must not end with this request
+		// Other requests may wait for the value, so producing it must not end with this request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout)
 		defer cancel()
 		until := b.now().Add(fresh)

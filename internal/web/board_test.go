@@ -561,8 +561,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestLinks: a link depends on its group and salt and on the bot. Telegram accepts only some
-// addresses in buttons.
+// TestLinks: a link depends on its group, the group's salt and the bot's token. FitsButtons reports
+// which addresses Telegram accepts in buttons.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var all []string

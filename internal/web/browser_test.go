@@ -182,8 +182,8 @@ func (c *club) pagesOf() map[string]string {
 	}
 }
 
-// strangeNames has names in six scripts. One is as long as names can be, and one must not become
-// markup.
+// strangeNames has names in six scripts. One name is as long as names can be, and another must not
+// become markup.
 var strangeNames = []string{
 	"Ольга Їжакевич", "محمد علي", "王小明", "สมชาย ใจดี", "Γιώργος", "Zoë Łukasz-Müller", strings.Repeat("Maximilian", 6) + "Alex", hostile, "🏓 Kim",
 }

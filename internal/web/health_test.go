@@ -8,8 +8,8 @@ import (
 	"elobot/internal/web"
 )
 
-// TestHealth: the process is healthy as long as it answers, and ready only if it reports so,
-// whether or not it is the leader.
+// TestHealth: HealthPath answers 200 even if the instance is not ready. ReadyPath answers 200 only
+// if the instance is ready, whether or not it is the leader.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

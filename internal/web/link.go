@@ -35,7 +35,7 @@ func hash(key []byte, message string) []byte {
 	return mac.Sum(nil)
 }
 
-// Link returns the link of a board. Anyone who has it can read the board.
+// Link returns the link of a board. Anyone who has the link can read the board.
 func (l Links) Link(b ranking.WebBoard) string {
 	return fmt.Sprintf("%s%s%d/%s/", l.base, BoardPath, b.Group, l.token(b))
 }

@@ -126,7 +126,7 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 		return
 	}
 	defer b.live.leave(group, address, changed)
-	// the board may have been turned off in the meantime
+	// The board may have been turned off in the meantime.
 	if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil {
 		refuse(w, http.StatusNotFound)
 		return

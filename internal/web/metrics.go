@@ -59,10 +59,10 @@ type metric struct {
 	kind  prometheus.ValueType
 }
 
-// metrics has all values of outbox.Stats except the list of chats.
+// metrics describes all values of outbox.Stats except the list of chats.
 var metrics = describe(reflect.TypeFor[outbox.Stats]())
 
-// describe returns the metrics defined by the tags of a type.
+// describe returns the metrics that the tags of a struct's fields define.
 func describe(stats reflect.Type) (all []metric) {
 	for i := range stats.NumField() {
 		tags := stats.Field(i).Tag

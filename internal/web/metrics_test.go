@@ -114,7 +114,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestLargestChats: the number of series is limited, however many chats there are.
+// TestLargestChats: only the first 20 chats in Stats.Largest have a series.
 func TestLargestChats(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {

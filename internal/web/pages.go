@@ -60,7 +60,7 @@ func (b *Board) ranking(ctx context.Context, v *visit) (*page, error) {
 	return v.html("ranking", v.T("web.ranking"), p)
 }
 
-// rankingJSON serves the ranking to programs.
+// rankingJSON returns the ranking as JSON, for programs.
 func (b *Board) rankingJSON(ctx context.Context, v *visit) (*page, error) {
 	n, err := b.views.WebRanking(ctx, v.Ladder, v.Now)
 	if err != nil {

@@ -59,8 +59,8 @@ func New(log *slog.Logger) *Server {
 	}
 }
 
-// Listen listens at an address such as ":8080", or not at all if it is empty. Call it before Run,
-// which serves.
+// Listen listens at an address such as ":8080", or not at all if the address is empty. Call it
+// before Run, which serves.
 func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 	if addr == "" {
 		return nil
@@ -76,7 +76,7 @@ func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 // concurrently.
 func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
-	// a GET pattern also matches HEAD; other methods get 405
+	// A GET pattern also matches HEAD. Other methods get 405.
 	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, webhook.webhookRequests, s.errorLog))
 	s.mux.Handle("GET "+StatsPath, s.serveStats(stats))
 }
@@ -152,7 +152,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return <-stopped
 }
 
-// stop waits for requests in flight and cuts off those that take too long.
+// stop disconnects the viewers of boards, waits for other requests in flight, and cuts off those
+// that take too long.
 func (s *Server) stop(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()

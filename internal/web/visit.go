@@ -220,7 +220,7 @@ func (v *visit) Results(won, drawn, lost int, noDraws bool) string {
 	return fmt.Sprintf("%d–%d–%d", won, drawn, lost)
 }
 
-// Signed formats a rating change.
+// Signed formats a rating change with its sign, which is + for 0.
 func (v *visit) Signed(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("−%d", -n)
@@ -309,7 +309,7 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 
 // Span formats the beginning and the end of a season.
 func (v *visit) Span(s stats.SeasonTable) string {
-	// a season that ends at midnight does not include the day that begins then
+	// A season that ends at midnight does not include the day that begins then.
 	from, last := "", v.Day(s.Until.Add(-time.Second))
 	if !s.Since.IsZero() {
 		from = v.Day(s.Since) + " – "
@@ -373,7 +373,7 @@ func (v *visit) With(rows []stats.Row, noDraws bool) part {
 	return part{Visit: v, Rows: rows, NoDraws: noDraws}
 }
 
-// Pairs returns a player's records with others as a part.
+// Pairs returns a player's records with partners or against opponents as a part.
 func (v *visit) Pairs(all []stats.Pairing, of stats.PlayerStanding, opponents bool) part {
 	return part{Visit: v, Pairings: all, Player: of.Name.Player, NoDraws: of.NoDraws, Opponents: opponents}
 }
