@@ -256,7 +256,7 @@ type statement struct {
 }
 
 // printStatements prints the cost of each statement per result, for n results. It begins with the
-// statements that write the most WAL, and leaves out rare ones that read few blocks.
+// statements that write the most WAL, and leaves out rare statements that read few blocks.
 func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string, n int) error {
 	rows, _ := conn.Query(ctx, `
 		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2,

@@ -17,7 +17,7 @@ const (
 	// take about ten years.
 	historyPace = 24 * time.Hour / 27
 	// historyAge is the age of the last match. It is so old that the commands that recorded the
-	// matches would no longer be in handled_commands.
+	// matches would have been deleted from handled_commands.
 	historyAge = 8 * 24 * time.Hour
 	// historyK is the K-factor of every match.
 	historyK = 32

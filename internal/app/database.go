@@ -54,7 +54,7 @@ func (c DatabaseConfig) withHint(err error) error {
 		hint = "PostgreSQL is running, but its certificate cannot be verified: " +
 			"is it for the host in DATABASE_URL, and does sslrootcert name the file with its CA?"
 	}
-	// pgx has no error value for this.
+	// pgx has no error value for a server without TLS.
 	if strings.Contains(err.Error(), "server refused TLS connection") {
 		hint = "PostgreSQL is running, but does not encrypt connections: " +
 			"turn on ssl there, or choose another sslmode in DATABASE_URL."

@@ -118,7 +118,7 @@ func (d *doctor) settings() {
 // timeZones adds a finding if the machine's zone files, in dir, are newer than the zone files of
 // this release.
 func (d *doctor) timeZones(dir string) {
-	for _, name := range []string{"tzdata.zi", "+VERSION"} { // the latter on macOS
+	for _, name := range []string{"tzdata.zi", "+VERSION"} { // +VERSION on macOS
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		line, _, _ := strings.Cut(string(text), "\n")
 		own, edition := ranking.TimeZoneEdition(), regexp.MustCompile(`\b[0-9]{4}[a-z]+\b`).FindString(line)

@@ -62,7 +62,7 @@ func (r *readiness) database(ctx context.Context, ask func(context.Context) erro
 	if time.Since(r.asked) < readinessValid {
 		return r.err
 	}
-	// Other health checks share the answer, so the end of this one must not cancel the question.
+	// Other health checks share the answer, so the end of this check must not cancel the question.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readinessTimeout)
 	defer cancel()
 	r.err = ask(ctx)

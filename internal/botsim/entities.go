@@ -38,7 +38,7 @@ func (s *Server) entities(marked []markup.Entity) []Entity {
 	return all
 }
 
-// withDetected adds the entities that Telegram detects in a text to the explicit ones. Telegram
+// withDetected adds the entities that Telegram detects in a text to the explicit entities. Telegram
 // detects nothing that overlaps explicit code, links, e-mail addresses, mentions, tags, commands or
 // custom emoji.
 func withDetected(text string, explicit []Entity) []Entity {

@@ -62,7 +62,7 @@ func (c *Chat) Topic(by User, name string) Message {
 	return m.Message
 }
 
-// CloseTopic closes a topic: the bot can no longer write in it, unless it is an admin.
+// CloseTopic closes a topic. The bot can write in a closed topic only as an admin.
 func (c *Chat) CloseTopic(id int) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -71,8 +71,8 @@ func (c *Chat) CloseTopic(id int) {
 	}
 }
 
-// DeleteTopic deletes a topic with its messages: the bot can no longer write in it. As in Telegram,
-// the bot gets no update.
+// DeleteTopic deletes a topic with its messages. As in Telegram, the bot gets no update, and cannot
+// write in a deleted topic.
 func (c *Chat) DeleteTopic(id int) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
