@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkDraw measures drawing 400 players who together have played 20,000 matches, and four who
-// have played about 20,000 each.
+// BenchmarkDraw measures drawing two charts: of 400 players who together have played 20,000
+// matches, and of four players who have played about 20,000 matches each.
 func BenchmarkDraw(b *testing.B) {
 	long := make([]Line, MaxHighlighted)
 	for i := range long {

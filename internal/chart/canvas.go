@@ -18,9 +18,10 @@ type palette struct {
 	lines                     [MaxHighlighted]*image.Uniform
 }
 
-// palettes returns the colors on a light and on a dark background. Most colors of lines are close
-// to the Okabe-Ito palette, which people with color blindness can tell apart. Where many gray lines
-// overlap, they become darker on the light background, and lighter on the dark one.
+// palettes returns the colors for a light and for a dark background. Most line colors are in the
+// Okabe-Ito palette or close to it, because people with color blindness can tell its colors apart.
+// Where many gray lines overlap, they become darker on the light background, and lighter on the
+// dark one.
 func palettes() (light, dark palette) {
 	return palette{
 			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666),
@@ -43,7 +44,7 @@ func opaque(hex uint32) *image.Uniform {
 // overlapping gray lines.
 const shades = 40
 
-// all returns all colors that a picture may have, at most 256.
+// all returns the colors of a paletted picture, at most 256.
 func (p palette) all() color.Palette {
 	all := color.Palette{p.ground.C, p.grid.C}
 	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA)
@@ -134,7 +135,7 @@ func (c *canvas) path(text string, x, baseline int) {
 	}
 }
 
-// indexed converts the picture to its palette, which leaves a quarter of the bytes to compress.
+// indexed converts the picture to its palette. This leaves a quarter of the bytes to compress.
 func (c *canvas) indexed() *image.Paletted {
 	out := image.NewPaletted(c.image.Rect, c.palette.all())
 	known := map[color.RGBA]uint8{}

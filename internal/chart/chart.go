@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MaxHighlighted is the maximum number of lines that can be told apart by color.
+// MaxHighlighted is the maximum number of highlighted lines, each of which has its own color.
 const MaxHighlighted = 4
 
 // The size of a picture in pixels: 640×400 at double scale.
@@ -21,7 +21,7 @@ const (
 	Height = 800
 )
 
-// Point is a rating after a match, or before the first match of a line or of a season in it.
+// Point is a rating on a line: after a match, or before the first match of the line or of a season.
 type Point struct {
 	At    time.Time
 	Match int // the match's number in its group; one less for a rating before the match
@@ -56,8 +56,8 @@ type Chart struct {
 	Date func(time.Time) string
 }
 
-// Draw returns the picture as PNG. It fails if more than MaxHighlighted lines are highlighted, or
-// if a text cannot be drawn.
+// Draw returns the picture as PNG, which is blank if the chart has no points. It fails if more than
+// MaxHighlighted lines are highlighted, or if a text cannot be drawn.
 func Draw(c Chart) ([]byte, error) {
 	if len(c.Highlighted) > MaxHighlighted {
 		return nil, errors.New("draw chart: too many highlighted lines")

@@ -19,7 +19,7 @@ type Curve struct {
 	First, Best, Now Mark
 }
 
-// Tick is a place on an axis.
+// Tick is a position on an axis, with its label, which may be empty.
 type Tick struct {
 	At   int
 	Text string
@@ -43,7 +43,8 @@ func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(t
 	return c
 }
 
-// NewSparkline returns the curve of points in a box, along an axis on which they are equidistant.
+// NewSparkline returns the curve of points, oldest first, in a box. Neighboring points have equal
+// distances on the horizontal axis, which has no ticks. There must be at least one point.
 func NewSparkline(points []Point, box image.Rectangle) Curve {
 	numbered := slices.Clone(points)
 	for i := range numbered {

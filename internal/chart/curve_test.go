@@ -11,8 +11,8 @@ import (
 )
 
 // TestCurve: a curve of several points is a staircase from the left edge of its box to the right
-// one, with marks at its beginning, its highest point and its end. A curve of one point begins in
-// the middle.
+// edge, with marks at its beginning, its highest point and its end. A sparkline ignores the times
+// of its points. A curve of one point begins in the middle.
 func TestCurve(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }

@@ -19,8 +19,7 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// The tolerance of a comparison, because processors round differently. A missing mark changes more
-// pixels than this.
+// The tolerance of a comparison, because processors round differently.
 const (
 	tolerance      = 24     // of a color, from 0 to 255
 	differingShare = 0.0003 // of the pixels
@@ -56,7 +55,8 @@ func season(players, matches int) []Line {
 	return lines
 }
 
-// chartOf returns a chart of lines that highlights the first ones, up to MaxHighlighted.
+// chartOf returns a chart of the lines that have points. It highlights the first of them, up to
+// MaxHighlighted.
 func chartOf(lines []Line) Chart {
 	lines = slices.DeleteFunc(lines, func(l Line) bool { return len(l.Points) == 0 })
 	n := min(len(lines), MaxHighlighted)
@@ -106,8 +106,8 @@ func goldenCharts() map[string]Chart {
 	return charts
 }
 
-// inSeasons starts a season with each of two matches. In each season, players begin again at 1500.
-// The first player is not in the last season.
+// inSeasons starts a second and a third season. Players begin both at 1500. The first player is not
+// in the third season.
 func inSeasons(c Chart) Chart {
 	for i, first := range []int{70, 120} {
 		c.Seasons = append(c.Seasons, Season{Match: first, Label: fmt.Sprintf("Season %d", i+2)})
@@ -207,7 +207,7 @@ func differing(a, b image.Image) float64 {
 	return float64(count) / (Width * Height)
 }
 
-// distance returns the largest difference between two colors in any channel, from 0 to 255.
+// distance returns the largest difference between two colors in red, green or blue, from 0 to 255.
 func distance(a, b color.Color) int {
 	ar, ag, ab, _ := a.RGBA()
 	br, bg, bb, _ := b.RGBA()

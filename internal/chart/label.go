@@ -14,11 +14,11 @@ import (
 // wide.
 const fontSize = 38
 
-// font returns the font of all texts, the only one of the library's fonts with Cyrillic letters.
+// font returns the font of all texts. Unlike the library's Roboto, it has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// drawable reports whether a name in NFC can be a label: it is not empty, the font has all its
-// characters, and it does not look like the letter of a line.
+// drawable reports whether a name in NFC can be a label: it is not empty, all its characters can be
+// drawn, and it does not look like the letter of a line.
 func drawable(name string) bool {
 	if len(name) == 1 && name >= letter(0) && name < letter(MaxHighlighted) {
 		return false
@@ -70,7 +70,7 @@ func textWidth(text string) int {
 	return width.Ceil()
 }
 
-// shorten cuts a text to a width in pixels.
+// shorten cuts a text that is wider than the given width in pixels, and appends an ellipsis to it.
 func shorten(text string, width int) string {
 	if textWidth(text) <= width {
 		return text
@@ -86,7 +86,7 @@ func shorten(text string, width int) string {
 // ascend. Neighbors are at least distance apart, and all are between top and bottom. The labels
 // move as little as possible.
 func spread(heights []int, distance, top, bottom int) []int {
-	// labels that touch; sum/count is the best height for the first of them
+	// labels that touch; the label with index i belongs at sum/count + i*distance
 	type block struct{ sum, count int }
 	var blocks []block
 	for i, height := range heights {

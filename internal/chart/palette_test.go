@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// rgbLinear is a color as amounts of light.
+// rgbLinear is a color as amounts of red, green and blue light.
 type rgbLinear [3]float64
 
 func linear(c color.Color) rgbLinear {
@@ -31,7 +31,8 @@ func dot(a, b rgbLinear) float64 { return max(a[0]*b[0]+a[1]*b[1]+a[2]*b[2], 0) 
 
 func luminance(c color.Color) float64 { return dot(linear(c), rgbLinear{0.2126, 0.7152, 0.0722}) }
 
-// seen returns a color in the CIELAB space, where distances are differences that people see.
+// seen returns a color as a person with the given vision sees it, in the CIELAB color space. The
+// distance between two colors in that space measures how different they look.
 func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	in := linear(c)
 	light := rgbLinear{dot(vision[0], in), dot(vision[1], in), dot(vision[2], in)}
@@ -41,8 +42,9 @@ func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	return rgbLinear{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColors: the lines stand out from their background (the contrast of WCAG 2.2 for graphics),
-// and differ by at least 15 in each of the visions. A difference of 2 is just noticeable.
+// TestColors: the colors of highlighted lines have the contrast to the background that WCAG 2.2
+// requires for graphics. They differ from each other by at least 15 in each of the visions. A
+// difference of about 2 is just noticeable.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()

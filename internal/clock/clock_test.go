@@ -8,8 +8,8 @@ import (
 	"elobot/internal/clock"
 )
 
-// TestRemote: the estimate advances between answers, and an answer corrects it only if the two
-// contradict each other.
+// TestRemote: the estimate advances between answers. An answer changes the estimate only if it is
+// outside the range that the answer allows.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package crashpoint names the points in the code where a crash is most critical, so that tests can
-// kill or stop the process there. In a program built without the tag crashpoints, or for Windows,
-// the points have no effect.
+// kill, stop or delay the process there. The points have an effect only in a program built with the
+// tag crashpoints for a Unix system.
 package crashpoint
 
 import "fmt"
@@ -24,9 +24,9 @@ const (
 	Handled Point = "handled"
 	// Fired: a timer has fired, and all its effects have committed, or firing it has failed.
 	Fired Point = "fired"
-	// Requesting: a notice is marked as sending, but its request has not begun.
+	// Requesting: the notices of a message are marked as sending, but no request has begun.
 	Requesting Point = "requesting"
-	// Requested: the request for a notice has ended, but its result has not been written.
+	// Requested: the requests for a message have ended, but their result has not been written.
 	Requested Point = "requested"
 	// Making: a message that must exist only once in its chat, such as a board, is about to be
 	// sent.
@@ -62,8 +62,8 @@ const (
 	Meet = "meet"
 )
 
-// Plan returns the content of a plan file: the action to take at the nth visit to a point. n counts
-// from 1. Only visits after the file was written count.
+// Plan returns the content of a plan file that asks for the action what at the nth visit to a
+// point. n counts from 1. Only visits after the file was written count.
 func Plan(p Point, n int, what string) string { return fmt.Sprintf("%d %s %s", n, what, p) }
 
 // Poison is a text that, in an update, kills the process that handles the update. It imitates an

@@ -21,7 +21,8 @@ var visits struct {
 	done chan struct{} // closed when the plan has been carried out, here or by another process
 }
 
-// At visits a point. If the plan is for this visit, At carries it out.
+// At visits a point. If the plan is for this visit, At carries out the plan. If the plan is to
+// [Meet] at a later visit to this point, At waits until then.
 func At(p Point) {
 	visits.Lock()
 	defer visits.Unlock()

@@ -7,7 +7,8 @@ import (
 	"elobot/internal/elo"
 )
 
-// BenchmarkChange calculates the rating change of a winner in a match between sides of equal size.
+// BenchmarkChange measures calculating the rating change of a winner in a match between sides of
+// equal size.
 func BenchmarkChange(b *testing.B) {
 	for _, size := range []int{1, 2, 10} {
 		sideA, sideB := make([]int, size), make([]int, size)

@@ -32,7 +32,7 @@ const (
 	Win  Score = 1
 )
 
-// ScoreOf returns the outcome for a side that made own points, goals or games against other.
+// ScoreOf returns the outcome for a side that has own points, goals or sets against other.
 func ScoreOf(own, other int) Score {
 	switch {
 	case own > other:
@@ -49,8 +49,8 @@ func Expected(a, b float64) float64 {
 	return 1 / (1 + math.Pow(10, (b-a)/400))
 }
 
-// ExpectedOf returns the expected score of side a against side b. The rating of a side is the
-// average of its members' ratings.
+// ExpectedOf returns the expected score, between 0 and 1, of side a against side b. The rating of a
+// side is the average of its members' ratings. Neither side may be empty.
 func ExpectedOf(a, b []int) float64 { return Expected(average(a), average(b)) }
 
 // MaxMarginFactor is the largest factor that MarginFactor returns, reached at a difference of five.
@@ -81,9 +81,9 @@ func MarginFactor(a, b int) float64 {
 //
 // For the same k, the change of a member of b is the opposite of the change of a member of a. After
 // a win or a loss, the change is at least one point up or down, unless the range of ratings leaves
-// no room. No change exceeds what every member of the match can gain or lose, so all ratings stay
-// between Min and Max. If all members have the same K and the sides are of equal size, the sum of
-// their ratings stays the same.
+// no room. The change is limited to what each member of the gaining side can still gain and each
+// member of the losing side can still lose, so all ratings stay between Min and Max. If all members
+// have the same K and the sides are of equal size, the sum of their ratings stays the same.
 func Change(k float64, a, b []int, s Score) int {
 	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded in the
 	// same way.
