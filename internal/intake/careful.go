@@ -12,8 +12,8 @@ const (
 	// maxCrashes is how many attempts may crash the process before the update becomes a dead
 	// letter.
 	maxCrashes = 8
-	// carefulFor is the minimum duration of careful mode. The messenger redelivers an update
-	// within a minute.
+	// carefulFor is the minimum duration of careful mode. It exceeds the minute within which the
+	// messenger redelivers an update that has crashed the process.
 	carefulFor = 2 * time.Minute
 	// suspectWait is how long an update waits if an earlier attempt did not return. The update may
 	// have crashed the process, so other updates go first.
@@ -47,7 +47,7 @@ type careful struct {
 	until    atomic.Pointer[time.Time] // the mode does not end before then; nil: the mode is off
 }
 
-// BeCareful turns careful mode on. The reason is for the log.
+// BeCareful turns careful mode on, or prolongs it. The reason is for the log.
 func (w *Worker) BeCareful(reason string) {
 	w.log.Info("handling updates one at a time", "reason", reason)
 	until := time.Now().Add(carefulFor)
@@ -74,12 +74,12 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 }
 
 // enter waits until an attempt at the update may begin. The caller must call leave when the attempt
-// has returned. The time spent in enter does not count toward giving up. After too many lost
-// attempts enter returns errCrashes.
+// has returned. The time spent in enter does not count toward giving up. enter fails with
+// errCrashes after too many lost attempts, and with another error if the context ends, the database
+// is unavailable or a lock is in the way.
 //
 // Outside careful mode, enter returns at once. It also does so once a recorded attempt at this
-// update has returned, because the update may now be waiting for a lock, and others must not wait
-// with it.
+// update has returned: the update may be waiting for a lock, and must not hold up other updates.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
 	if c.until.Load() == nil || t.returned {
@@ -136,8 +136,8 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	return nil
 }
 
-// lost returns how many earlier attempts at the update did not return, and when the
-// first of them began.
+// lost returns how many earlier attempts at the update did not return, and when the first of them
+// began.
 func (t *task) lost(ctx context.Context) (n int, first time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()

@@ -209,8 +209,8 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 	}
 }
 
-// TestFailureIsNoCrash: attempts that return do not count, whatever their result, and clear the
-// lost ones.
+// TestFailureIsNoCrash: an attempt that fails does not count as lost, and clears the record of
+// earlier lost attempts.
 func TestFailureIsNoCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -226,8 +226,8 @@ func TestFailureIsNoCrash(t *testing.T) {
 	})
 }
 
-// TestAwayWhileCareful: an update that cannot be recorded is not handled, and waits as in any
-// outage.
+// TestAwayWhileCareful: if an attempt cannot be recorded because of an outage, the update is not
+// handled until the outage ends.
 func TestAwayWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

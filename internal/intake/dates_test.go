@@ -57,8 +57,9 @@ func (d *dates) check(t *testing.T, want map[int64]float64) {
 	}
 }
 
-// TestPressesAreDated: an update without a date is dated between its neighbors in any lane, or by
-// its receipt if nothing follows it.
+// TestPressesAreDated: an update without a date gets the time of its receipt, or the date of the
+// next dated update in any lane if that is earlier. It is never dated before the dated updates that
+// precede it.
 func TestPressesAreDated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -176,7 +176,8 @@ func (m *messenger) offsets() []int64 {
 }
 
 // bot is everything that a poller or a webhook needs: a messenger, a handler that returns what
-// answer returns and reports overlapping updates of a lane, and a store of dead letters.
+// answer returns and reports overlapping updates of a lane, a store of dead letters, and a record
+// of lost attempts.
 type bot struct {
 	*messenger
 	t      *testing.T

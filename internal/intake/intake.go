@@ -41,8 +41,8 @@ type Update struct {
 	Retried bool
 }
 
-// Reader decodes an update. It fails only if the update has no id, and then still returns the other
-// fields.
+// Reader decodes an update. It fails only if the update has no id. The result then still has Raw
+// and Content.
 type Reader func(raw []byte) (Update, error)
 
 // Handler handles an update. When it returns nil, all effects of the update have been committed.

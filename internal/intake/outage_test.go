@@ -121,8 +121,8 @@ func TestOutageOutlivesPoller(t *testing.T) {
 	})
 }
 
-// TestOutageEndsWithFailure: an outage also ends when the update that failed last fails through its
-// own fault.
+// TestOutageEndsWithFailure: an outage also ends when the update that last failed because of it
+// fails through its own fault.
 func TestOutageEndsWithFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

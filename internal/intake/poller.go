@@ -90,7 +90,7 @@ func (p *Poller) Run(ctx context.Context) error {
 
 // pause waits after a failed poll, or returns the error if it is fatal.
 func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) error {
-	wait, _ := failures.Next() // it never stops
+	wait, _ := failures.Next() // the backoff never stops
 	wait = max(wait, reaskAfter)
 	if sourceErr, ok := errors.AsType[*SourceError](err); ok {
 		if sourceErr.Fatal {
@@ -103,11 +103,11 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 	return nil
 }
 
-// date dates the updates of a batch that have no date. Updates are in the order in which they were
-// sent, across all lanes. So an undated update was sent before it was received, no later than the
-// next dated one, and no earlier than the last dated one. More updates may follow a full batch, so
-// undated updates at its end are left to a later batch, unless the batch has no dated update at
-// all.
+// date dates the updates of a batch that have no date. Updates arrive in the order in which they
+// were sent, across all lanes. So an undated update was sent no earlier than the dated update
+// before it, and no later than the dated update after it or its own receipt. It gets the latest of
+// these possible dates. More updates may follow a full batch, so undated updates at its end are
+// left to a later batch, unless the batch has no dated update at all.
 func (p *Poller) date(updates []Update) []Update {
 	isDated := func(u Update) bool { return !u.SentAt.IsZero() }
 	if len(updates) == maxInProgress && slices.ContainsFunc(updates, isDated) {
@@ -156,8 +156,8 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 	}
 }
 
-// awaitPersisted marks updates as done as they are persisted, until enough returns true, the time
-// is up, or the context ends.
+// awaitPersisted marks updates as done and advances the offset as updates are persisted, until
+// enough returns true, the time is up, or the context ends.
 func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough func() bool) {
 	late := time.After(time.Until(until))
 	for !enough() {

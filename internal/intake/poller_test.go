@@ -117,7 +117,8 @@ func (i noWait) Updates(ctx context.Context, offset int64, _ time.Duration) ([]U
 	return i.messenger.Updates(ctx, offset, 0)
 }
 
-// TestNumbersBeginAnew: after a quiet week, the ids may restart at a lower or higher number.
+// TestNumbersBeginAnew: updates are handled and confirmed in order even if their ids restart at a
+// lower or higher number, as they may after a quiet week.
 func TestNumbersBeginAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestDeliveredAgain: an update that was persisted within the last minute, handled or as a dead
-// letter, is not handled again when it is redelivered. Any other update is.
+// TestDeliveredAgain: an update that was handled or became a dead letter within the last minute is
+// not handled again when it is redelivered. Any other redelivered update gets another attempt.
 func TestDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestFailuresInTurns: outages and locks double one wait, the update's own failures another, and
-// only the time of its own failures counts toward giving up.
+// TestFailuresInTurns: outages and locks double one wait between attempts, and the update's own
+// failures double a separate one. Only the time of its own failures counts toward giving up.
 func TestFailuresInTurns(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// serve starts a real server.
+// serve starts an HTTP server with a webhook.
 func serve(t *testing.T, b *bot) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(NewWebhook(secret, readUpdate, b.worker))
@@ -42,7 +42,8 @@ func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	return resp.StatusCode
 }
 
-// TestWebhookLength: a wrong length does no harm, and 200 always means that the update was handled.
+// TestWebhookLength: a request that is too large, or whose length is missing or wrong, does not get
+// 200. A 200 always means that the update was handled.
 func TestWebhookLength(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", maxBody)

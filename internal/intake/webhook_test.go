@@ -68,7 +68,7 @@ func (p *posts) post(ctx context.Context, updates ...Update) {
 	}
 }
 
-// statuses returns the answers so far.
+// statuses returns the statuses of the answers so far, by update.
 func (p *posts) statuses() map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,8 +175,8 @@ func TestWebhookFailingUpdate(t *testing.T) {
 	}
 }
 
-// TestWebhookDatabaseAway: during an outage, the messenger keeps redelivering an update, and the
-// log reports the outage once a minute.
+// TestWebhookDatabaseAway: during an outage, updates that need the database get 503, so the
+// messenger redelivers them, and the others are handled. The log reports the outage once a minute.
 func TestWebhookDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

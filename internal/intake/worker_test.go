@@ -77,7 +77,7 @@ func TestFailingUpdate(t *testing.T) {
 	}
 }
 
-// failing returns an answer that fails the given number of times.
+// failing returns an answer that fails with err the given number of times, and then succeeds.
 func failing(times int, err error) func(int) error {
 	return func(try int) error {
 		if try < times {
@@ -87,8 +87,9 @@ func failing(times int, err error) func(int) error {
 	}
 }
 
-// TestManyBehindOneThatIsStuck: a stuck update does not keep the updates of other lanes from being
-// handled, although Telegram returns only the first 100 unconfirmed updates.
+// TestManyBehindOneThatIsStuck: Telegram returns only the first 100 unconfirmed updates. Among
+// these, all updates in other lanes than a stuck update are handled at once. All other updates are
+// handled when the stuck update has become a dead letter.
 func TestManyBehindOneThatIsStuck(t *testing.T) {
 	t.Parallel()
 	stuck := map[string]func(ctx context.Context) error{

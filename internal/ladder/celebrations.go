@@ -40,7 +40,7 @@ const (
 	// MinPlaces is the number of players who must have played enough matches before the ranking
 	// gives places. Without places, no player is the number one. The table of a season instead
 	// gives every player a place if fewer players have played enough. MinPlaces is also the number
-	// of players that such a table needs for medals.
+	// of players that the table of a season needs for medals.
 	MinPlaces = 3
 
 	// MinUpset is the smallest rating difference of an upset that is stored or celebrated.
@@ -262,7 +262,8 @@ func (m *Played) winners() (players []PlayerID) {
 }
 
 // personal returns a player's personal best or, if there is none, a player's winning streak. If
-// several players have one, the first of them in the order of the card is celebrated.
+// several players have one, the first of them in the order of the card is celebrated. If nobody has
+// either, personal returns nil.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

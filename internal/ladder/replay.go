@@ -169,7 +169,7 @@ func (h History) Initial() (Table, error) {
 }
 
 // Replay replays the history and returns the resulting changes. Before each match, it calls change
-// with a copy of the match, which change may modify.
+// with a copy of the match, which change may modify. It fails as Initial and Table.Play do.
 func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	standings, err := h.Initial()
 	if err != nil {

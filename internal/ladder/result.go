@@ -44,7 +44,7 @@ func (s Score) IsValid() bool {
 	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
 }
 
-// Most returns the whole points of the side with more points.
+// Most returns the points of the side with more points, without a half point.
 func (s Score) Most() int { return max(s.A, s.B) % Half }
 
 // IsGame reports whether the score can be the score of a single game in a series: 1:0, 0:1 or ½:½.

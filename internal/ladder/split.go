@@ -19,7 +19,7 @@ type Split uint32
 // Has reports whether the i-th player is in the first team.
 func (s Split) Has(i int) bool { return s>>i&1 == 1 }
 
-// Divide returns the two teams.
+// Divide returns the first and the second team of a split of players.
 func Divide[P any](s Split, players []P) (teams [2][]P) {
 	for i, p := range players {
 		team := 1

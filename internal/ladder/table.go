@@ -33,7 +33,8 @@ func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 	return entries, upset, nil
 }
 
-// play applies a match to the standings of its players, which are in the order of its parts.
+// play applies a match to the standings of its players. standings and entries are in the order of
+// the match's parts.
 func play(m *Match, standings []*Standing) (entries []Entry, upset int) {
 	var sides [2][]int
 	for i, p := range m.Parts {
