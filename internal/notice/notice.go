@@ -23,9 +23,8 @@ const (
 	Notification Purpose = "notification" // not the answer to a command
 )
 
-// Lifetime returns for how long after the command a notice is worth sending: 10 minutes for the
-// answer to a question, and 24 hours for all other notices. Telegram keeps an unfetched update for
-// 24 hours, too.
+// Lifetime returns how long a notice is worth sending: 10 minutes for the answer to a question, and
+// 24 hours for all other notices. Telegram keeps an unfetched update for 24 hours, too.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -36,7 +35,7 @@ func (p Purpose) Lifetime() time.Duration {
 // Kind describes all notices of a type.
 type Kind struct {
 	Name    string  // as stored with the notice
-	Purpose Purpose // KindOf returns Answer instead for a notice that is Fleeting
+	Purpose Purpose // KindOf returns Answer instead if Fleeting returns true
 	// Alone means that the notice is always sent as a separate message, because it has buttons or
 	// needs more than one line. Other notices that wait in the same chat may be merged into one
 	// message.

@@ -108,7 +108,7 @@ type Career struct {
 	Titles, Seasons, Won, Drawn, Lost, Best, BestIn int
 }
 
-// Careers returns the careers, by name, of all players who have played in one of the seasons.
+// Careers returns the careers, by name, of all players who have played in at least one season.
 func Careers(seasons []Season) map[string]Career {
 	all := make(map[string]Career)
 	for _, s := range seasons {

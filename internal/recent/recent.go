@@ -7,8 +7,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// Set holds keys, each until it expires. When the set is full, adding a key removes the key that
-// was least recently added or looked up. A Set is safe for concurrent use.
+// Set holds keys, each until it expires. When the set is full, adding a new key removes the key
+// that was least recently added or looked up. A Set is safe for concurrent use.
 type Set[K comparable] struct {
 	Now func() time.Time // the clock; replace it only before the first use
 

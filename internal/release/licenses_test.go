@@ -16,8 +16,8 @@ import (
 var update = flag.Bool("update", false, "write docs/third-party-licenses.txt")
 
 // TestLicenses: docs/third-party-licenses.txt, which is in each archive and image of a release, has
-// the license texts of all that is linked into the binaries of releases. It names no versions, so a
-// new version of a module changes it only if its license changes.
+// the license texts of everything that is linked into the binaries of releases. The file names no
+// versions, so a new version of a module changes the file only if the license changes.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/third-party-licenses.txt"
@@ -47,8 +47,7 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// module is what a license text belongs to: the folder of a module, and those of its packages that
-// are linked.
+// module has the folder of a module, and the folders of its linked packages.
 type module struct {
 	dir      string
 	packages []string
@@ -76,7 +75,7 @@ func linked(t *testing.T) map[string]module {
 			all[fields[0]] = m
 		}
 	}
-	// Some systems package Go without its license; golang.org/x has the same.
+	// Some systems package Go without its license. The golang.org/x modules have the same license.
 	all["Go's standard library and runtime"] = module{dir: all["golang.org/x/text"].dir}
 	if len(all) < 20 {
 		t.Fatalf("only %d modules", len(all))
@@ -87,7 +86,7 @@ func linked(t *testing.T) map[string]module {
 var licenseName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|copyright|notice|patents|ofl|ftl)([-.].*)?$`)
 
 // licenses returns the license texts of a module: in its root, in its linked packages, in the
-// folders between, and in folders of data below.
+// folders between, in folders of data below, and in folders named licenses.
 func licenses(t *testing.T, m module) (texts []string) {
 	t.Helper()
 	must(t, filepath.WalkDir(m.dir, func(path string, entry os.DirEntry, err error) error {

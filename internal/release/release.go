@@ -16,14 +16,16 @@ var (
 	Source string
 )
 
-// archived is what Git makes of archive.txt when it writes an archive of a commit, as forges do for
-// the source of a release: the nearest tag, and the commit if that is another one.
+// archived is the content of archive.txt. When Git writes an archive of a commit, as forges do for
+// the source of a release, it replaces the content with the nearest tag, followed by the commit
+// unless the tag is on that commit.
 //
 //go:embed archive.txt
 var archived string
 
-// Name returns the version, such as 1.2.0, or "dev" if the build knows none. A version that the
-// build does not set comes from Git: the clone or the archive from which it was built.
+// Name returns the version, such as 1.2.0, or "dev" if the build knows none. If the linker has set
+// no version, Name returns the version of the Git clone or archive from which the program was
+// built.
 func Name() string {
 	built, _ := debug.ReadBuildInfo()
 	return name(Version, built, archived)

@@ -20,7 +20,7 @@
 //   - {A} and {B} for two people who have drawn, each with {d} points. Without {A}, the sender has
 //     drawn with {B}.
 //   - {w} for the winner's points, {l} for the loser's. {S} is a list of sets with the winner's
-//     points first, {s} one with the loser's points first.
+//     points first, {s} a list with the loser's points first.
 //
 // If a name in a sentence is declined, the mark holds only for first names. Usernames have no
 // cases, so the bot may ask about the sentence with usernames. The lines below a heading with FIRST

@@ -106,7 +106,7 @@ func People(language string) []Player {
 var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(?:\.([a-z]+))?\}`)
 
 // All returns the sentences of a language: each template with first names and, unless it is for
-// first names only, with usernames.
+// first names only, with usernames. It fails for an unknown language and for an invalid template.
 func All(language string) ([]Sentence, error) {
 	text, err := files.ReadFile(language + ".txt")
 	if err != nil {

@@ -184,8 +184,8 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 	return q.Chart, nil
 }
 
-// chart returns the chart of players, or a notice about one who has not played. An id is 0 for a
-// sender who is not a player.
+// chart returns the chart of players, or a notice about the first of them who has not played. An id
+// is 0 for a sender who is not a player.
 func (s *Service) chart(
 	ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID,
 ) (notice.Notice, error) {

@@ -58,8 +58,9 @@ func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	return since, ranking.LaterDay(at, 1)
 }
 
-// GainRowsOf returns the players who gained the most in matches, at most MaxPlaces of them. Ties
-// are in order of player ids.
+// GainRowsOf returns the players who gained the most in matches, at most MaxPlaces of them, the
+// largest gain first. Ties are in order of player ids. The matches must be complete and ordered by
+// number.
 func GainRowsOf(matches []ladder.Match) (rows []GainRow) {
 	for player, s := range ladder.SummariesOf(matches) {
 		name := ranking.Name{Player: player}

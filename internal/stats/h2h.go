@@ -18,8 +18,8 @@ type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
 	// Won, Drawn and Lost count the results of A in meetings without teams. InTeams counts the
-	// wins, draws and losses of A in meetings with teams. All meetings count for the points of A
-	// and B, which are For and Against, and for Half, Gained and Last.
+	// wins, draws and losses of A in meetings with teams. For and Against, the points of A and B,
+	// cover all meetings, as do Half, Gained and Last.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
@@ -27,7 +27,7 @@ type HeadToHead struct {
 	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has no draws
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
-	Half    bool          `json:"half,omitempty"`   // A and B have half a point more than For and Against
+	Half    bool          `json:"half,omitempty"`   // A and B each have half a point more than For and Against
 	Gained  int           `json:"gained,omitempty"` // A's total rating change in the meetings
 	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, newest first
 	// Ratings are the current ratings of A and B. Expected is the expected score of A, in
@@ -56,7 +56,7 @@ func (n HeadToHead) Points() string {
 	return fmt.Sprintf("%d%s:%d%s", n.For, half, n.Against, half)
 }
 
-// Meet sums up the meetings, which are ordered by number.
+// Meet sums up the meetings, which must be complete and ordered by number. It may modify the slice.
 func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	meetings = slices.DeleteFunc(meetings, func(m ladder.Match) bool {
 		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // A and B may have been read before a merge
@@ -125,8 +125,8 @@ func (q AgainstSenderQuestion) answer(ctx context.Context, s *Service, a ranking
 	return s.headToHead(ctx, a.Ladder, sender, q.Player, q.Player)
 }
 
-// headToHead reads the record of two players against each other. An id is 0 for a sender who is not
-// a player.
+// headToHead returns the record of two players against each other. An id is 0 for a sender who is
+// not a player. In that case, or if both are the same player, it returns a notice that says so.
 func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ladder.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return PlayerStanding{}, nil

@@ -36,7 +36,8 @@ func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	return &Upset{MatchRef: refOf(p.In), By: p.Value, Beaten: opponentsOf(p.In, p.In.PartOf(player).Side)}
 }
 
-// lastMatches returns up to limit of a player's last matches, newest first.
+// lastMatches returns up to limit of a player's last matches, newest first. It requires the matches
+// to be ordered by number.
 func lastMatches(matches []ladder.Match, player ladder.PlayerID, limit int) (last []PlayedMatch) {
 	for _, m := range slices.Backward(matches) {
 		own := m.PartOf(player)

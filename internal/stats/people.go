@@ -50,9 +50,10 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 // NameMe is the alias of /stats that is about the sender even in a reply.
 const NameMe = "me"
 
-// meantPeople returns up to most people that a question is about: the people named, or else the
-// author of the replied-to message, or else otherwise, unless that is nil. If it is not clear who
-// is meant, it returns a notice that explains why.
+// meantPeople returns the people whom a question is about: those whom it names. If it names nobody,
+// it is about the author of the replied-to message or, without a reply, about the person otherwise,
+// if not nil. If it is not clear who is meant, or there are more than most people, meantPeople
+// returns a notice that explains why.
 func meantPeople(
 	said command.Command, a ranking.Asked, most int, otherwise *command.Person,
 ) ([]command.Person, notice.Notice) {
@@ -110,8 +111,9 @@ func unclearName(said command.Command, err error) notice.Notice {
 	return n
 }
 
-// playersOf returns the players of people, the zero Player for a sender who is not one yet. For
-// other people who are not players it returns a refusal, because a question adds no players.
+// playersOf returns the players of people, the zero Player for a sender who is not a player yet.
+// For any other person who is not a player it returns a refusal, because a question adds no
+// players.
 func playersOf(a ranking.Asked, people []command.Person) ([]ranking.Player, notice.Notice) {
 	players := make([]ranking.Player, len(people))
 	for i, who := range people {

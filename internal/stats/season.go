@@ -17,7 +17,7 @@ import (
 
 // SeasonTable shows the standings of a ladder's season, current or ended.
 type SeasonTable struct {
-	// of the group, with the ladder's name if there are several
+	// of the group, with the ladder's name if the group has several ladders
 	Title  string `json:"title"`
 	Number int    `json:"number"`         // of the season, 0 if the ladder has no such season
 	Name   string `json:"name,omitempty"` // empty if it has none
@@ -83,9 +83,9 @@ type SeasonStanding struct {
 
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
 
-// SetStandings sets Rows, Played and Streak from the standings of the season's players, which are
-// ordered by rating. Players with at least placeMatches matches have a place. If fewer than
-// ladder.MinPlaces players do, all players have a place.
+// SetStandings sets Rows, Played and Streak from the standings of the season's players, which must
+// be ordered by rating, the highest first. Players with at least placeMatches matches have a place.
+// If there are fewer than ladder.MinPlaces such players, all players have a place.
 func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	placed := 0
 	for _, s := range all {

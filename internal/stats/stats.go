@@ -32,8 +32,8 @@ type Store interface {
 	// Player returns a player's standing and history in the current season of a ladder, with the
 	// place in the ranking at now.
 	Player(ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time) (PlayerHistory, error)
-	// HeadToHead returns two players with their ratings, and the matches in which they were
-	// opponents, ordered by number.
+	// HeadToHead returns two players with their ratings, and all matches that count in which they
+	// were opponents, in any season, ordered by number.
 	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []ladder.Match, error)
 	// MatchesOf returns the matches of a ladder that count, from since until just before until,
 	// ordered by number.

@@ -191,7 +191,7 @@ func pairings(all map[ladder.PlayerID]*ladder.Tally) (sorted []Pairing) {
 }
 
 // WebHeadToHead returns the record of two players of a ladder against each other. It fails with
-// ErrNotThere if one of them has not played there, or if both are the same player.
+// ErrNotThere if either of them has not played there, or if both are the same player.
 func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, error) {
 	if err := s.havePlayed(ctx, in, a, b); err != nil {
 		return HeadToHead{}, err
