@@ -19,8 +19,8 @@ const (
 	adminsKept = 5 * time.Minute
 	// adminsFresh is the maximum age of a list from which IsAdmin may return false.
 	adminsFresh = 10 * time.Second
-	// maxAdminLists limits how many lists are cached. A further one evicts the least recently used
-	// one.
+	// maxAdminLists limits how many lists are cached. A further list evicts the least recently used
+	// list.
 	maxAdminLists = 10_000
 )
 

@@ -82,8 +82,8 @@ func TestAdminsAreKept(t *testing.T) {
 	})
 }
 
-// TestNobodyIsRefusedByAnOldList: a new admin is recognized after adminsFresh, and a non-admin
-// causes at most one request in that time.
+// TestNobodyIsRefusedByAnOldList: a new admin is recognized after adminsFresh at the latest. Within
+// that time, users who are not admins cause at most one request.
 func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -115,8 +115,8 @@ func TestForgottenAdmins(t *testing.T) {
 	})
 }
 
-// TestForgottenWhileAsking: an answer that may be older than the change is not cached, and later
-// calls do not wait for it.
+// TestForgottenWhileAsking: if Forget or ForgetAll is called during a lookup, its answer is not
+// cached, and later calls to IsAdmin do not wait for it.
 func TestForgottenWhileAsking(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -201,7 +201,8 @@ func TestErrorsAreNotKept(t *testing.T) {
 	})
 }
 
-// TestListsAreBounded: the least recently used list is evicted first.
+// TestListsAreBounded: at most maxAdminLists lists are cached. The least recently used list is
+// evicted first.
 func TestListsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ const adminsTimeout = 2 * time.Second
 // Admins implements AdminSource. It requests the list of all admins, which Telegram returns to
 // every member, because requesting a single member is guaranteed to work only if the bot is an
 // admin. It returns no admins and no error if Telegram refuses the request for good, such as for a
-// chat that is unknown, that the bot may not ask about, or that has another id now.
+// chat that is unknown, that the bot may not ask about, or whose id has changed.
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()

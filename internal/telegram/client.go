@@ -50,8 +50,8 @@ type Self struct {
 // AddToGroupLink returns the link that adds the bot to a group.
 func (s Self) AddToGroupLink() string { return "https://t.me/" + s.Username + "?startgroup=true" }
 
-// NewClient returns a client for the bot with this token at a Bot API server. It makes
-// no request yet.
+// NewClient returns a client for the bot with this token at a Bot API server. It makes no request.
+// It fails if the token is blank, or if token and serverURL do not make a valid URL.
 func NewClient(token, serverURL string) (*Client, error) {
 	if strings.TrimSpace(token) == "" {
 		return nil, errors.New("make Bot API client: no token")
@@ -130,7 +130,8 @@ type menuParams struct {
 	Commands []models.BotCommand `json:"commands,omitempty"`
 }
 
-// PublishMenus sets each of these menus, unless Telegram already has the same one.
+// PublishMenus sets each of these menus, unless Telegram already has it. It stops at the first
+// error.
 func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	for _, menu := range menus {
 		params := menuParams{Language: menu.Language}
@@ -150,8 +151,8 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	return nil
 }
 
-// request calls a method that needs only a valid token, and reads its result. To the errors that
-// explain knows, it adds advice for the operator.
+// request calls a method that needs only a valid token, and reads its result. It adds the advice of
+// explain to errors.
 func (c *Client) request(ctx context.Context, method string, params, result any) error {
 	return c.explain(c.Call(ctx, method, params, result))
 }

@@ -127,7 +127,8 @@ func TestRequestsForUpdates(t *testing.T) {
 	}
 }
 
-// polling starts a long poll and returns when its request has arrived.
+// polling starts a long poll and returns when its request has arrived. The channel gets the error
+// of the poll.
 func polling(ctx context.Context, t *testing.T, sim *botsim.Server, client *Client) <-chan error {
 	t.Helper()
 	arrived := make(chan struct{})

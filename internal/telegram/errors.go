@@ -83,7 +83,7 @@ func pollError(err error) error {
 }
 
 // Failure converts the error of a request for the outbox. If err already wraps an outbox.Failure,
-// it returns that.
+// it returns the wrapped Failure.
 func Failure(err error) *outbox.Failure {
 	if own, ok := errors.AsType[*outbox.Failure](err); ok {
 		return own
@@ -164,8 +164,8 @@ func (e *APIError) loggedOut() bool {
 	return strings.Contains(strings.ToLower(e.Description), "logged out")
 }
 
-// Says reports whether this is a bad request with one of these texts. Telegram offers no other way
-// to tell such errors apart.
+// Says reports whether this is a bad request whose description contains one of these texts.
+// Telegram offers no other way to tell such errors apart.
 func (e *APIError) Says(texts ...string) bool {
 	says := func(text string) bool { return strings.Contains(e.Description, text) }
 	return e.Status == http.StatusBadRequest && slices.ContainsFunc(texts, says)

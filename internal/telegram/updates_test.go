@@ -26,7 +26,8 @@ func readUpdate(raw []byte) (intake.Update, error) {
 	return in, nil
 }
 
-// TestReadUpdates: an update without an id gets the id that follows from its neighbors.
+// TestReadUpdates: an update without an id gets the id that follows from its neighbors. If no
+// update has an id, readUpdates fails.
 func TestReadUpdates(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]int64{
