@@ -1,7 +1,8 @@
 // Package chart draws ratings over time as a picture. It knows nothing about databases or Telegram.
 //
 // A rating holds until the next match, so a line is a staircase: level while nothing changes,
-// vertical at a match. All lines end where the picture or their season ends.
+// vertical at a match. After the last match of a season, a line continues to the end of the season
+// or of the picture.
 package chart
 
 import (
@@ -46,7 +47,8 @@ type Season struct {
 type Chart struct {
 	Highlighted []Line    // at most MaxHighlighted; the first has the first color
 	Others      [][]Point // drawn as thin gray lines
-	// the seasons that begin in the picture, in order; a mark shows where all lines end and restart
+	// the seasons that begin in the picture, in order; a mark shows where a season begins and all
+	// lines are interrupted
 	Seasons []Season
 	ByMatch bool // the horizontal axis counts matches, not days
 	Dark    bool // light lines on a dark background

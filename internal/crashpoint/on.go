@@ -83,8 +83,8 @@ func awaitPlan(path string) {
 	}
 }
 
-// stop stops the process until it gets SIGCONT. This goroutine does not continue before that, even
-// if another thread handles the signal first.
+// stop stops the process until it gets SIGCONT. The calling goroutine does not continue before
+// SIGCONT, even if another thread handles SIGSTOP first.
 func stop() {
 	goOn := make(chan os.Signal, 1)
 	signal.Notify(goOn, syscall.SIGCONT)

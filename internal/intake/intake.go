@@ -45,9 +45,9 @@ type Update struct {
 // and Content.
 type Reader func(raw []byte) (Update, error)
 
-// Handler handles an update. When it returns nil, all effects of the update have been committed.
-// It may be called again with the same update, even after it succeeded. It returns soon after
-// the context ends.
+// Handler handles an update. When it returns nil, all effects of the update have been committed. It
+// may be called again with the same update, even after success. It must return soon after the
+// context ends.
 type Handler func(ctx context.Context, u Update) error
 
 // ErrUnreadable is a Handler's error for an update that it cannot read. A retry is pointless.

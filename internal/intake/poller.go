@@ -183,7 +183,8 @@ func (p *Poller) advance() {
 }
 
 // finish waits for the updates in progress, and confirms those before the first that is not
-// persisted. The others are redelivered; those that have been persisted change nothing then.
+// persisted. The messenger redelivers all other updates. Those that have been persisted have no
+// second effect.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()

@@ -38,7 +38,7 @@ func TestStopWithNothingInHand(t *testing.T) {
 }
 
 // TestStopIsBounded: a stop takes at most finishTimeout plus confirmTimeout. Updates whose handler
-// hangs, or that cannot be handled now, are left to the next poller.
+// hangs, or that fail because of an outage, are left to the next poller.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangs := func(ctx context.Context, u Update) error {

@@ -15,7 +15,7 @@ import (
 const (
 	// secretHeader carries the secret that was registered with the webhook's address.
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxBody limits the size of an update in bytes. The largest updates have about ten thousand.
+	// maxBody limits the size of an update in bytes. The largest updates have about 10,000 bytes.
 	maxBody = 1 << 20
 	// warnEvery is the shortest time between two log lines about requests refused for the same
 	// reason: anyone on the internet may send many.

@@ -61,7 +61,7 @@ func NewWorker(
 }
 
 // persist retries an update until it has been handled or is a dead letter. It returns an error if
-// the context ends first. Unless outlasts is set, it also returns one if the database is
+// the context ends first. Unless outlasts is set, it also returns an error if the database is
 // unavailable, a lock is in the way, or the dead letter cannot be stored.
 func (w *Worker) persist(ctx context.Context, u Update, outlasts bool) error {
 	t := &task{Worker: w, update: u, first: time.Now()}

@@ -162,7 +162,7 @@ func (q ChartQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) 
 	return s.chart(ctx, a.Ladder, q.Period, ids)
 }
 
-// PlayerChartQuestion asks for the chart of a player.
+// PlayerChartQuestion asks for the chart of a player for the last month.
 type PlayerChartQuestion struct {
 	ofNobody
 	Player ladder.PlayerID

@@ -2,8 +2,8 @@ package stats
 
 import "elobot/internal/notice"
 
-// MyStandings shows a player's standings in the ladders of all groups, at most MaxGroups. It omits
-// groups that the player or the bot has left, and ladders in which the player has not played.
+// MyStandings shows a player's standings in up to MaxGroups ladders of all groups. It omits groups
+// that the player or the bot has left, and ladders in which the player has not played.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
 	More   int             `json:"more,omitempty"` // number of standings left out

@@ -200,8 +200,8 @@ func hijack(w http.ResponseWriter, text string) {
 	_ = conn.Close()
 }
 
-// TestRedirectsAreNotFollowed: the other server would get the token in the Referer header, and the
-// texts of messages.
+// TestRedirectsAreNotFollowed: the client does not follow redirects, because the other server would
+// get the token in the Referer header, and the texts of messages.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
