@@ -30,8 +30,8 @@ type Mark struct {
 	X, Y, Elo int
 }
 
-// leastLabel is the minimum distance in pixels between the beginnings of two seasons for a label on
-// the later one.
+// leastLabel is the minimum distance in pixels between the beginnings of two seasons for the later
+// season to get a label.
 const leastLabel = 80
 
 // NewCurve returns the curve of points, oldest first, in a box, along a time axis. date formats a

@@ -30,7 +30,7 @@ type plot struct {
 	extent
 	area   image.Rectangle
 	x, y   scale
-	ends   []int // the pixels where seasons end; the last one is the end of the plot
+	ends   []int // the pixels where seasons end; the last element is the end of the plot
 	labels []Label
 	traces []trace // the traces of the highlighted lines
 }
@@ -56,7 +56,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 	return p
 }
 
-// newAxes returns a plot without its horizontal axis, which may depend on the vertical one.
+// newAxes returns a plot without its horizontal axis, which may depend on the vertical axis.
 func newAxes(c Chart, e extent, area image.Rectangle) *plot {
 	p := &plot{Chart: c, extent: e, area: area}
 	padding := max(float64(e.high-e.low)*0.06, 1)

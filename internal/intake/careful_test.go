@@ -309,8 +309,8 @@ func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	}
 }
 
-// TestCarefulWebhook: the webhook also handles updates one at a time, and gives up on one with too
-// many lost attempts.
+// TestCarefulWebhook: the webhook also handles updates one at a time, and gives up on an update
+// with too many lost attempts.
 func TestCarefulWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

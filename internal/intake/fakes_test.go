@@ -65,7 +65,7 @@ type messenger struct {
 	stopped []int64 // the offsets of Confirm
 }
 
-// come adds updates. An id lower than the last one restarts the ids.
+// come adds updates. An id lower than the last id restarts the ids.
 func (m *messenger) come(updates ...Update) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -294,7 +294,7 @@ func (b *bot) Save(ctx context.Context, letter DeadLetter) error {
 	return nil
 }
 
-// tries returns the times of the attempts, relative to the first one.
+// tries returns the times of the attempts, relative to the first attempt.
 func (b *bot) tries(id int64) []time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

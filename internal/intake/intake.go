@@ -70,9 +70,9 @@ const (
 
 // Source is where updates come from. Its errors are transient, unless a *SourceError is Fatal.
 type Source interface {
-	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at
-	// most 100. If there are none, it waits for the first one, at most for the given time. Offset 0
-	// confirms nothing.
+	// Updates confirms all updates before the offset and returns the first unconfirmed updates, at
+	// most 100. If there are none, it waits for the first update, at most for the given time.
+	// Offset 0 confirms nothing.
 	Updates(ctx context.Context, offset int64, wait time.Duration) ([]Update, error)
 	// Confirm confirms all updates before the offset.
 	Confirm(ctx context.Context, offset int64) error

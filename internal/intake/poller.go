@@ -35,7 +35,7 @@ type Poller struct {
 	done     chan *pending // persisted updates
 
 	offset int64
-	dated  time.Time // date of the last update that has one
+	dated  time.Time // the date of the last dated update
 	// queue has the updates in progress and those persisted behind them, in the order of arrival.
 	// They are few enough to search.
 	queue []*pending

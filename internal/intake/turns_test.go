@@ -14,10 +14,10 @@ import (
 func TestFailuresInTurns(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		attempts string // the outcome of each, see outcome; the last one repeats
+		attempts string // the outcome of each, see outcome; the last outcome repeats
 		letters  string // the outcome of each attempt to store the dead letter
 		careful  bool
-		want     string // when each is made, in milliseconds; end: when the next update is handled
+		want     string // when each attempt is made, in milliseconds; end: when the next update is handled
 	}{
 		"an outage": {
 			attempts: "aaaaaaa.",

@@ -19,7 +19,7 @@ const (
 	// It must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. After an
-	// attempt that failed through the update's own fault, the next one has the same deadline.
+	// attempt that failed through the update's own fault, the next attempt has the same deadline.
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits storing a dead letter, and each call to Attempts except End.
 	saveTimeout = 3 * time.Second
@@ -237,8 +237,8 @@ type outage struct {
 	since  time.Time // when the outage began; zero: there is none
 	seen   time.Time // when an update last failed with Unavailable
 	logged time.Time // when the log last reported the outage
-	// update is the one that last failed with Unavailable. Any other outcome of that update ends
-	// the outage. Other updates prove nothing: they may not need the database.
+	// update is the id of the update that last failed with Unavailable. Any other outcome of that
+	// update ends the outage. Other updates prove nothing: they may not need the database.
 	update int64
 }
 
@@ -258,8 +258,8 @@ func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 }
 
 // noteOther records that an update had an outcome other than Unavailable. If no update has failed
-// with Unavailable for a minute, any update ends the outage: the one that failed last may have gone
-// to another instance.
+// with Unavailable for a minute, any update ends the outage: the update that failed last may have
+// gone to another instance.
 func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -24,7 +24,7 @@ type Match struct {
 	Parts    []Part // side 1 first
 }
 
-// History holds the matches of a season from a given match to the last one.
+// History holds the matches of a season from a given match to the last match.
 type History struct {
 	Matches   []Match        // ordered by number, including undone ones
 	Standings []RankedPlayer // the current standings of the players in Matches, and perhaps of others
@@ -37,7 +37,7 @@ type History struct {
 type RankedPlayer struct {
 	Standing
 
-	// Merged means that the player was merged into another one, and so must not have a standing.
+	// Merged means that the player was merged into another player, and so must not have a standing.
 	Merged bool
 	// Elsewhere means that the player is an unclaimed player of another group, and so must not have
 	// a standing here.
@@ -49,7 +49,7 @@ type Rewrite struct {
 	Season SeasonID
 	Reason Reason
 	// Players are replaced before the other changes are made. The history entry of a replaced
-	// player passes to the new one, so Superseded and Entries name only the new players.
+	// player passes to the new player, so Superseded and Entries name only the new players.
 	Players    []ReplacedPlayer
 	Superseded []OldEntry // current entries that no longer apply
 	Entries    []NewEntry // to be appended

@@ -73,8 +73,8 @@ func (s Standing) PresentAt(at time.Time) Standing {
 	return s
 }
 
-// MergedLeftAt returns LeftAt for a player into whom another one is merged: zero if either of them
-// is a member, otherwise the later time.
+// MergedLeftAt returns LeftAt for a player into whom another player is merged: zero if either
+// player is a member, otherwise the later time.
 func (s Standing) MergedLeftAt(o Standing) time.Time {
 	switch {
 	case s.LeftAt.IsZero() || o.LeftAt.IsZero():

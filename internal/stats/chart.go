@@ -52,7 +52,7 @@ type Chart struct {
 	Ladder  ladder.ID      `json:"of_ladder"`
 	Players []ranking.Name `json:"players"` // the highlighted players, at most MaxCharted
 	// Period is the requested period. If no highlighted player has played in it, the chart shows
-	// the next longer period in which one of them has.
+	// the next longer period in which a highlighted player has, or all time.
 	Period  Period `json:"period"`
 	ByMatch bool   `json:"by_match,omitempty"`
 	Title   string `json:"title,omitempty"` // of the group; read when the chart is sent
@@ -203,9 +203,9 @@ func (s *Service) chart(
 }
 
 // chartOfFirst returns the chart of the first players of the ranking. A sender who has played but
-// is not among them is added, in place of the last one if there are MaxCharted. If the ranking
-// hides all players as inactive, they are charted all the same. Without any players, it returns the
-// empty ranking.
+// is not among them is added, in place of the last player if there are MaxCharted. If the ranking
+// hides all players as inactive, they are charted all the same. If the ranking has no players,
+// chartOfFirst returns the empty ranking.
 func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Period) (notice.Notice, error) {
 	o, l := a.Origin, a.Ladder
 	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuestion{Places: MaxCharted}, o.SentAt)

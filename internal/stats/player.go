@@ -49,7 +49,7 @@ type PlayerStanding struct {
 	// Season is the season of this standing; nil if the ladder has only one.
 	Season *PlayerSeason `json:"season,omitempty"`
 
-	// the last results as letters w, d and l, the last one last
+	// the last results as letters w, d and l, oldest first
 	Form   string        `json:"form,omitempty"`
 	Last   []PlayedMatch `json:"last,omitempty"` // the last matches, newest first
 	BestIn *MatchRef     `json:"best_in,omitempty"`
@@ -161,8 +161,8 @@ func surplusPerMatch(t *ladder.Tally) float64 {
 	return float64(t.Surplus) / float64(t.Played)
 }
 
-// first returns the pairing with the highest positive value, nil if there is none. Of equal ones,
-// the smallest id wins.
+// first returns the pairing with the highest positive value, nil if there is none. If values are
+// equal, the smallest id wins.
 func first(tallies map[ladder.PlayerID]*ladder.Tally, value func(*ladder.Tally) float64) (best *Pairing) {
 	highest := 0.0
 	for _, other := range slices.Sorted(maps.Keys(tallies)) {

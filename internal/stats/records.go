@@ -101,10 +101,10 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 	return n, nil
 }
 
-// RecordsOf returns the records of matches, which are ordered by number. The first player to reach
-// the highest rating, the longest streak or the largest upset holds the record. If several players
-// reach it in one match, the one with the smallest id holds it. Ties for the most matches and for
-// the rivalry go to the smallest ids.
+// RecordsOf returns the records of matches, which must be complete and ordered by number. The first
+// player to reach the highest rating, the longest streak or the largest upset holds the record. If
+// several players reach it in the same match, the player with the smallest id holds it. Ties for
+// the most matches and for the rivalry go to the smallest ids.
 func RecordsOf(matches []ladder.Match) (n Records) {
 	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
@@ -128,8 +128,8 @@ func RecordsOf(matches []ladder.Match) (n Records) {
 	return n
 }
 
-// higher returns the better of a record and a player's peak: the higher one, or the earlier of
-// equal ones.
+// higher returns the better of a record and a player's peak: the higher, or the earlier if they are
+// equal.
 func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
 	if p.In == nil || r != nil && !precedes(p, r.Value, r.In.Number) {
 		return r
@@ -137,8 +137,7 @@ func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
 	return &Record{Name: name, Value: p.Value, In: new(refOf(p.In))}
 }
 
-// precedes reports whether a peak exceeds a value, or equals it in a match with a number lower than
-// the given one.
+// precedes reports whether a peak exceeds a value, or equals it in a match before the given number.
 func precedes(p ladder.Peak, value, number int) bool {
 	return p.Value > value || p.Value == value && p.In.Number < number
 }

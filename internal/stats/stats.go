@@ -21,8 +21,8 @@ const MaxGroups = 20
 type Store interface {
 	// Ranking returns a part of a ladder's current ranking, and the asker's own row if it is not in
 	// that part. Players whom the ladder's rules hide are left out unless q.All is set. If there is
-	// no such page, it returns the last one. asker may be nil. now is in the chat's time zone,
-	// which determines the day whose places are compared with the current ones.
+	// no such page, it returns the last page. asker may be nil. now is in the chat's time zone,
+	// which determines the day whose places are compared with the current places.
 	Ranking(
 		ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time,
 	) (RankingPage, error)
@@ -50,8 +50,9 @@ type Store interface {
 	// HavePlayed reports for each of the players whether the player has played in any season of a
 	// ladder.
 	HavePlayed(ctx context.Context, in ladder.ID, players []ladder.PlayerID) ([]bool, error)
-	// Ratings returns the ratings of players after the matches since the given time, and the
-	// ratings of all other players. It covers at most the last ChartedMatches matches.
+	// Ratings returns the ratings of players after the matches since the given time, or after all
+	// matches if the time is zero, and the ratings of all other players. It covers at most the last
+	// ChartedMatches matches.
 	Ratings(ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time) (Ratings, error)
 	// Season returns a season of a ladder. Number 0 means the current season, and LastSeason the
 	// previous one. A number that no season has, such as a year, means the last season with that

@@ -59,7 +59,7 @@ type WebRanking struct {
 // Trend shows a player's latest results in the current season, as far as they are among the
 // ladder's last trendMatches matches.
 type Trend struct {
-	Form    string // the last results as letters w, d and l, the last one last
+	Form    string // the last results as letters w, d and l, oldest first
 	Ratings []Rating
 }
 
@@ -138,8 +138,8 @@ type WebPlayer struct {
 }
 
 // WebPlayer returns the content of the page of a player in a ladder, with the ratings of a period,
-// or of the next longer one in which the player has played. It fails with ErrNotThere if the player
-// has not played there.
+// or of the next longer period in which the player has played. It fails with ErrNotThere if the
+// player has not played in the ladder.
 func (s *Service) WebPlayer(
 	ctx context.Context, in ladder.ID, player ladder.PlayerID, p Period, now time.Time,
 ) (n WebPlayer, err error) {
