@@ -44,7 +44,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsFit: no label is wider than its room, and a label is drawn at most margin pixels wider
+// TestLabelsFit: no label is wider than maxLabel, and a label is drawn at most margin pixels wider
 // than measured.
 func TestLabelsFit(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// drawPoints draws points in order, many of which share a column of pixels.
+// drawPoints generates points in the order of their times. Many of them share a column of pixels.
 func drawPoints(t *rapid.T) []Point {
 	points := make([]Point, rapid.IntRange(1, 300).Draw(t, "points"))
 	at := time.Unix(rapid.Int64Range(0, 2e9).Draw(t, "start"), 0).UTC()

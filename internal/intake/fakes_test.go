@@ -77,7 +77,6 @@ func (m *messenger) come(updates ...Update) {
 	m.arrived = make(chan struct{})
 }
 
-// unconfirmed returns the ids of the unconfirmed updates.
 func (m *messenger) unconfirmed() []int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -331,7 +330,6 @@ func (b *bot) kept() []DeadLetter {
 		func(x, y DeadLetter) int { return cmp.Compare(x.Update.ID, y.Update.ID) })
 }
 
-// checkConfirmed checks that no update is unconfirmed.
 func (b *bot) checkConfirmed() {
 	b.t.Helper()
 	if ids := b.unconfirmed(); len(ids) > 0 {

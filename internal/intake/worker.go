@@ -242,7 +242,8 @@ type outage struct {
 	update int64
 }
 
-// noteUnavailable records that an update failed with Unavailable.
+// noteUnavailable records that an update failed with Unavailable, and logs the outage when it
+// begins and then every outageLogEvery.
 func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

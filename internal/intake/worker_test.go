@@ -135,8 +135,8 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// TestCut: attempts are cut off, so that the update is persisted in time, whatever its handler
-// does.
+// TestCut: attempts are cut off, so that the update is persisted within attemptTimeout, whatever
+// its handler does.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

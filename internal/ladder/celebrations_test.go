@@ -54,7 +54,6 @@ func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celeb
 	return &Celebration{Kind: kind, Number: number, Players: players}
 }
 
-// checkCelebrated compares the celebrations match by match.
 func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -83,7 +83,7 @@ func startSimulator(t testing.TB, opts ...botsim.Option) (*botsim.Server, *Clien
 	return sim, newClient(t, sim.URL())
 }
 
-// receive waits for a value.
+// receive waits for a value. It ends the test if none comes in time.
 func receive[T any](t testing.TB, from <-chan T) T {
 	t.Helper()
 	select {
