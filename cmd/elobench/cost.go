@@ -79,8 +79,8 @@ func (b *bench) costOf(ctx context.Context, name string, w *workload, db databas
 	return b.report(name, n, append(metrics, used...)...)
 }
 
-// costPlain measures the cost of the plain transaction: a batch that reads and a batch that writes,
-// on one connection.
+// costPlain measures the cost of a plain result: a batch that reads, and a batch that writes
+// everything in one transaction. The measured results share a connection.
 func (b *bench) costPlain(ctx context.Context) error {
 	db, drop, err := b.database(ctx)
 	if err != nil {

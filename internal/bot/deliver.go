@@ -27,8 +27,9 @@ type draft struct {
 	tableRefused error // why the table was dropped; nil again after another refusal
 }
 
-// parameters is the union of the parameters of the methods that send or edit messages. The
-// library's types do not fit, because they encode pictures and edited tables in their own way.
+// parameters holds every parameter that the bot sets when it sends or edits a message. The
+// library's types do not fit: they hold an uploaded photo as a reader, which cannot be encoded, and
+// they encode the text of an edited message even if it is empty, as beside a table.
 type parameters struct {
 	Chat      int64                        `json:"chat_id"`
 	Edited    int64                        `json:"message_id,omitempty"`

@@ -57,7 +57,7 @@ func cleanName(name string) string {
 		case isUnprintable(r):
 			return -1
 		}
-		visible = visible || unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
+		visible = visible || unicode.IsPrint(r) && !unicode.IsMark(r)
 		return r
 	}, name)
 	if !visible {
@@ -72,7 +72,13 @@ func isUnprintable(r rune) bool {
 }
 
 // isBlank reports whether a rune is an invisible letter or symbol.
-func isBlank(r rune) bool { return strings.ContainsRune("\u115f\u1160\u3164\uffa0\u2800", r) }
+func isBlank(r rune) bool {
+	switch r {
+	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800':
+		return true
+	}
+	return false
+}
 
 // isPartOfCharacter reports whether a rune is invisible, but needed by some emoji or scripts.
 func isPartOfCharacter(r rune) bool {

@@ -71,8 +71,8 @@ func ParseMatch(c Command, names *Names) (Report, error) {
 // gaveUp matches two-word phrases for an early end. Neither word means that without the other.
 var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b`)
 
-// listNumber matches the number of a line in a list, and the first character of its text: "1. @bob
-// 3:1".
+// listNumber matches the number of a line in a list, such as the "1. " of "1. @bob 3:1". It
+// captures the character after that, which must not be a digit.
 var listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]{1,2}[.)][ \t]+([^0-9\s])`)
 
 // withScoresApart splits off the first number of a score typed directly after a player's username:

@@ -104,8 +104,8 @@ func (c *container) begin(o Options, port int, password string) (err error) {
 	return nil
 }
 
-// checkAlive returns an error with the last lines of the output if the container has ended, or
-// errPortTaken if the output says that the port is taken.
+// checkAlive returns an error if the container has ended: errPortTaken if its output says that the
+// port is taken, and otherwise an error with the last lines of the output.
 func (c *container) checkAlive() error {
 	select {
 	case <-c.ended:

@@ -203,7 +203,8 @@ func (p *programs) keepLog() error {
 }
 
 // arguments returns the server's arguments. Later arguments take precedence, so Options.Settings
-// cannot override the settings at the end.
+// cannot override the settings at the end. Unless Options.Settings name a folder for sockets, there
+// are none, because the usual folder may not be writable.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data(), "-c", "unix_socket_directories="}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),

@@ -126,8 +126,8 @@ func TestMergeConflicts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMergeWithoutMatches: a mentioned player is merged even if an edit has replaced the player in
-// the player's only match.
+// TestMergeWithoutMatches: an unclaimed player is merged into the account of the same person even
+// if an edit has given the player's only match to somebody else.
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

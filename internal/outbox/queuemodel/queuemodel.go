@@ -23,7 +23,8 @@ type Lane struct {
 // LaneKind is the kind of items in a lane.
 type LaneKind int
 
-// The kinds of lanes. Requests count against the limits, except in CallbackAnswers.
+// The kinds of lanes. Their values are those of outbox.LaneKind, whose kind SetAside the model does
+// not have. Requests in CallbackAnswers do not count against the rate limits.
 const (
 	Messages        LaneKind = iota
 	CallbackAnswers          // answers to the buttons pressed in the chat

@@ -1,4 +1,4 @@
-package webhook_test
+package botsim_test
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package updates_test
+package botsim_test
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package markup_test
+package botsim_test
 
 import (
 	"testing"
