@@ -42,7 +42,7 @@ func (k *killed) killTogether() []*conversation {
 	var all []*conversation
 	for i := range alone + together {
 		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
-		// With the first result, the bot gets to know both players of the group.
+		// Results are written together only if all their players already have standings.
 		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1"))
 		all = append(all, g)
 	}

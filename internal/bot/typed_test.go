@@ -43,9 +43,10 @@ var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 //
 //   - right: as expected;
 //   - asked: the bot asks, although the row expects a refusal, or a result to which a button leads;
-//   - refused: nothing is recorded, and there is no question, although the row expects one of them;
-//   - wrong: another result is recorded, something is stored although no result is, or the buttons
-//     of the question do not lead to the truth; no row may be wrong;
+//   - refused: the row expects a result, but none is recorded, and the bot does not ask; or the row
+//     expects a question, but no button leads to a result;
+//   - wrong: a result that the row does not expect is recorded or behind a button, or something is
+//     stored although no match is recorded; no row may be wrong;
 //   - differs: anything else.
 //
 // The file differs.txt lists the rows that are not right, with what happens and who is right.

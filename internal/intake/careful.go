@@ -32,8 +32,8 @@ type Attempts interface {
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
 	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End records that an attempt has returned, so the update does not crash the process. It
-	// deletes all records of the update.
+	// End deletes all records of the update. The caller has seen an attempt return, so the update
+	// does not crash the process.
 	End(ctx context.Context, update int64) error
 	// Open reports whether an attempt at any update began recently and did not return. Updates that
 	// have become dead letters do not count.

@@ -185,7 +185,8 @@ func (t *term) promoteDue(now time.Time) {
 }
 
 // startReady gives send slots to ready lanes, highest priority first, as far as the number of
-// slots, the circuit, the limits, and the lease allow.
+// slots, the circuit, the limits, and the lease allow. Lanes of callback answers go first: they
+// have slots of their own, and need only such a slot and the lease.
 func (t *term) startReady(now time.Time) {
 	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() &&
 		t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {

@@ -166,9 +166,9 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 
 // Operation is a value that describes what a command asks the service to do.
 type Operation interface {
-	// plan gives the call its job, and returns the call. It is called again once the service has
-	// found the ladder that the command names or the prompt that it answers, or found that the
-	// message that it edits was handled before.
+	// plan gives the call its job, and returns the call. The service calls plan again when it has
+	// settled which ladder the command names, when it has looked for the prompt that the command
+	// answers, and when it has found that the message that the command edits was handled before.
 	plan(s *Service, c *call) *call
 }
 
