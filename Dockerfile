@@ -22,7 +22,7 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -o /elobot \
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY LICENSE docs/third-party-licenses.txt /licenses/
+COPY LICENSE docs/third-party.md docs/third-party-licenses.txt /licenses/
 ARG VERSION=
 ARG SOURCE=
 LABEL org.opencontainers.image.title=elobot \

@@ -1,9 +1,11 @@
 # The image of a release, made of its binaries: linux/amd64/elobot and so on. Except for where the binary comes from, it is the image
 # of the Dockerfile in the root, as .ci/run release checks.
 
+FROM golang:1.26 AS certificates
+
 FROM scratch
-COPY --from=golang:1.26 /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY LICENSE docs/third-party-licenses.txt /licenses/
+COPY --from=certificates /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY LICENSE docs/third-party.md docs/third-party-licenses.txt /licenses/
 ARG VERSION=
 ARG SOURCE=
 LABEL org.opencontainers.image.title=elobot \
