@@ -42,7 +42,7 @@ type sizes struct {
 	rate, seconds  int   // latency: results per second; latency and web: duration in seconds
 	contended      int   // contention: results of one group
 	grown          []int // growth: matches in each database
-	viewed         []int // views: matches in each ladder; web: the middle one is used
+	viewed         []int // views: matches in each ladder; web uses the one at index len/2
 	members        int   // views: members of each ladder
 	views          int   // views: how often each question is measured
 	// careful is how long a bot with a webhook runs before it is measured. At first, such a bot
@@ -61,9 +61,10 @@ var (
 	}
 )
 
-// start builds the bot unless a program is given, and starts a PostgreSQL server with default
-// settings, except those that counting needs and those in extra. It reports the conditions of the
-// measurements. Without extra settings, it fails if results would not be durable.
+// start builds the bot unless a program is given, and starts a PostgreSQL server with the settings
+// that counting needs, PostgreSQL's default size of the shared buffers, and extra, which takes
+// precedence. It reports the conditions of the measurements. If extra is nil, start fails unless
+// the server passes checkDurable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 	if b.elobot == "" {
 		b.progress.Printf("building elobot")
 		b.elobot = filepath.Join(b.folder, "elobot")
-		// Build with the options of the Dockerfile.
+		// Build with the options of the Dockerfile, except for the version.
 		build := exec.CommandContext(ctx, "go", "build", "-o", b.elobot,
 			"-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "elobot/cmd/elobot")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -107,7 +108,8 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 	return b.exec(ctx, `CREATE EXTENSION pg_stat_statements`)
 }
 
-// checkDurable fails unless the server's settings let commits survive a crash of the machine.
+// checkDurable fails unless fsync, synchronous_commit and full_page_writes are on. If one of them
+// is off, a crash of the machine can lose commits or damage the database.
 func (b *bench) checkDurable(ctx context.Context) error {
 	return b.asSuperuser(ctx, func(conn *pgx.Conn) error {
 		for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
@@ -248,7 +250,8 @@ func (b *bench) onStage(ctx context.Context, groups, people int, measure func(*w
 	return nil
 }
 
-// migrate creates the tables of a database, as a bot does when it starts.
+// migrate creates the tables of a database: it starts a bot, and stops it at its first request for
+// updates.
 func (b *bench) migrate(ctx context.Context, w *workload, db database) error {
 	return b.withBot(ctx, b.launchPolling, w, db.url, func(context.Context, *process) error { return nil })
 }

@@ -82,9 +82,10 @@ func (b *bench) launchBot(
 
 var servingAt = regexp.MustCompile(`msg=serving addr=127\.0\.0\.1:\d+`)
 
-// launchServing starts a bot with a webhook and returns its endpoint. public is the address for
-// Telegram, which all instances of a bot share; empty means the bot's own endpoint. If another
-// process takes the port first, the bot ends with an error.
+// launchServing starts a bot with a webhook, waits until it serves, and returns its endpoint.
+// public is the address for Telegram, which all instances of a bot share; empty means the bot's own
+// endpoint. launchServing fails if the bot ends first, as it does if another process has taken the
+// port.
 func (b *bench) launchServing(
 	ctx context.Context, sim *botsim.Server, databaseURL, public string,
 ) (bot *process, endpoint string, err error) {
@@ -127,8 +128,8 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// pauseWhileCareful pauses for sizes.careful. In a full measurement, the careful mode of all
-// running bots with a webhook is then due to end: it ends with the next update that a bot gets.
+// pauseWhileCareful pauses for sizes.careful. In a full measurement, careful mode is then due to
+// end in all running bots with a webhook. In each of them, it ends with the next update.
 func (b *bench) pauseWhileCareful(ctx context.Context) error {
 	timer := time.NewTimer(b.sizes.careful)
 	defer timer.Stop()

@@ -130,9 +130,9 @@ type fleet struct {
 	client    *http.Client
 }
 
-// deliver first delivers the updates of before one at a time, so that the bot knows all players,
-// and each instance has handled at least one update. Then it delivers updates concurrently and
-// returns how long that took.
+// deliver first delivers the updates of before one at a time. With them, the bot gets to know all
+// players, and each instance gets an update, which ends its careful mode if that is due to end.
+// Then deliver delivers updates concurrently and returns how long that took.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)

@@ -15,7 +15,7 @@ import (
 
 const (
 	// webViewers is the largest number of visitors who request the ranking's page at the same time.
-	// webPlayers is the number of people in the ranking.
+	// webPlayers is the number of people in the group.
 	webViewers, webPlayers = 200, 200
 	// webRate is how many results per second are reported during the visits.
 	webRate = 20
@@ -132,7 +132,8 @@ func (v *visitors) enter(ctx context.Context) (leave func()) {
 	}
 }
 
-// look requests the page once and records the wait, or the failure.
+// look requests the page once and records the wait, or the failure. It records nothing once ctx has
+// ended.
 func (v *visitors) look(ctx context.Context, client *http.Client) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.link, http.NoBody)
 	if err != nil {
