@@ -19,8 +19,8 @@ type adoptCommand struct {
 	app.DatabaseConfig
 }
 
-// Run makes the database belong to the bot whose token is configured, and tells the operator which
-// bot it belonged to.
+// Run makes the database belong to the bot whose token is configured. It tells the operator which
+// other bot the database belonged to, if any.
 func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestLargeBacklog: a bot that starts with a queue of 100,000 notices in 10,000 chats begins to
-// send them, and uses less than 100 MB of memory.
+// send them, and its memory stays below 100 MiB.
 func TestLargeBacklog(t *testing.T) {
 	t.Parallel()
 	const chats, each = 10_000, 10
@@ -58,7 +58,7 @@ func TestLargeBacklog(t *testing.T) {
 
 var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// peakMemory returns the peak resident memory of a process, in MB.
+// peakMemory returns the peak resident memory of a process, in whole MiB.
 func peakMemory(t *testing.T, p *process) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))

@@ -23,9 +23,11 @@ const (
 	blitzRepeats   = 12 // games that are reported twice
 	blitzRepeatsBy = 9  // of these, how many the other player repeats; the same player repeats the rest
 	blitzPlayed    = 60 // how many reports of one evening a real bot gets
-	// blitzWindow is the time within which an equal report by the other player is a repetition.
+	// blitzWindow equals ranking.SameGameWindow: within it, an equal report by the other player is
+	// a repetition.
 	blitzWindow = 10 * time.Minute
-	// blitzAgain is the time within which an equal report by the same player is a repetition.
+	// blitzAgain equals ranking.RepeatWindow: within it, an equal report by the same player is a
+	// repetition.
 	blitzAgain = 30 * time.Second
 )
 

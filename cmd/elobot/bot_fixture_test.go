@@ -199,7 +199,7 @@ func (b *botFixture) matches(group *botsim.Chat) int {
 		WHERE c.telegram_chat_id = $1`, group.ID())
 }
 
-// standing is a row of group_players. UserID is 0 if the player has no account.
+// standing is a row of group_players. UserID is 0 for an unclaimed player.
 type standing struct {
 	ID, Elo, Played int
 	Name            string

@@ -36,8 +36,8 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart of the top of the ranking, or of named players, is a picture with a caption.
-// The buttons below a chart replace it in place.
+// testCharts: a chart of the top of the ranking, or of named players, is a picture. Buttons below
+// it replace it in place. A new match and the setting for dark charts change the next picture.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)

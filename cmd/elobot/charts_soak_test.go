@@ -41,7 +41,7 @@ const chartedHistory = `
 
 // TestChartsUnderLoad: with fifty charts requested at once in fifty groups and 20 results a second,
 // nothing is lost or sent twice, Telegram refuses no request, and the bot's peak memory stays below
-// 80 MB. The test logs how long cards take with and without charts.
+// 80 MiB. The test logs how long cards take with and without charts.
 func TestChartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t, botsim.WithLimits(botsim.TelegramLimits()))

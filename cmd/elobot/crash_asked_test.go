@@ -26,8 +26,7 @@ type duplicateKill struct {
 // TestKilledAskingAboutADuplicate: the bot asks about the second report of a result, and Bob either
 // answers that it is another game or cancels the report. Wherever the bot is killed on the way, two
 // matches remain in the first case, and one in the second. A message arrives twice only if it was
-// being sent at the kill. The points around requests are those where TestKilledAtEachPoint kills,
-// here with several messages in one answer.
+// being sent at the kill.
 func TestKilledAskingAboutADuplicate(t *testing.T) {
 	t.Parallel()
 	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}}}
@@ -56,7 +55,8 @@ type duplicates struct {
 	matches                  int    // how many remain in each group
 }
 
-// expect sets which button answers the next questions, and what must then become of the questions.
+// expect sets which button answers the next questions, what must then become of the questions, and
+// how many matches must then be left in each group.
 func (k *duplicates) expect(label, decided, closedAs string, matches int) {
 	k.label, k.decided, k.closedAs, k.matches = label, decided, closedAs, matches
 }

@@ -82,7 +82,8 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	verifyClean(t, c.url)
 }
 
-// leader returns the bot that holds the lease, or nil if none does.
+// leader returns the bot that the database names as the holder of the lease, even if the lease has
+// expired. It returns nil if that is none of bots.
 func (c *crashes) leader(bots []*process) *process {
 	c.t.Helper()
 	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)

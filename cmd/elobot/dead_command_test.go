@@ -90,8 +90,9 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// TestLocalTime: the program has all time zones built in, because a container image may have no
-// zone files. Unlike the names of such files, the name in TZ may be in lower case.
+// TestLocalTime: TZ is looked up in the time zones that are built in, because a container image may
+// have no zone files. The name in TZ is in lower case, unlike the names of such files, so that
+// files on this machine do not help.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, []string{"TZ=:pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")

@@ -21,8 +21,8 @@ func deliveredNumbers(t *testing.T, chat *botsim.Chat) []int {
 	return numbers
 }
 
-// checkDeliveredInOrder checks that the first n matches of a group were delivered, their first
-// copies in order. It returns the number of further copies.
+// checkDeliveredInOrder checks that the first n matches of a group and no others were delivered,
+// their first copies in order. It returns the number of further copies.
 func checkDeliveredInOrder(t *testing.T, chat *botsim.Chat, n int) (copies int) {
 	t.Helper()
 	next := 1
