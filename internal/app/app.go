@@ -242,8 +242,9 @@ func (b *instance) committed(l outbox.Lane) {
 	}
 }
 
-// work runs the leader's work until the context ends or the lease is lost. Polling and sending stop
-// at the same time: notices committed after that wait for the next leader.
+// work runs the leader's work until the context ends, the lease is lost, or a part of the work
+// fails. Polling and sending stop at the same time: notices committed after that wait for the next
+// leader.
 func (b *instance) work(ctx context.Context) error {
 	if err := b.claim(ctx); err != nil {
 		return err
@@ -290,7 +291,8 @@ func (b *instance) claim(ctx context.Context) error {
 	}
 }
 
-// poll polls for updates until the context ends. With a webhook it only waits.
+// poll polls for updates until the context ends, or until a retry is pointless, which is an error.
+// With a webhook it only waits.
 func (b *instance) poll(ctx context.Context) error {
 	if !b.polls {
 		<-ctx.Done()
