@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// you is the user's first name in the group, until the user becomes somebody else.
+// you is the name under which the user writes, until the user becomes somebody else.
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
@@ -123,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the bot's message that a reply without an addressee goes to. Unless text is a
-// command, that is the last open prompt, if there is one. Otherwise it is the bot's last message.
+// repliable returns the message that a reply to the bot goes to. Unless text is a command, that is
+// the last open prompt, if there is one. Otherwise it is the bot's last message.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {

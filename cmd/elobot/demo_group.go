@@ -277,7 +277,8 @@ func (g *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
 // buttonsOf returns the buttons below a message. The demo numbers them from 1.
 func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Buttons...) }
 
-// print shows a message or edit that has arrived in the group.
+// print shows a message or edit that has arrived in the group, unless it is the board or a service
+// message.
 func (g *demoGroup) print(m botsim.Message) {
 	g.seen++
 	switch {

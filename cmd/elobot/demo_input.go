@@ -77,7 +77,8 @@ func parseInput(line string) input {
 }
 
 // cutPerson returns the name before a colon at the beginning of a text, and the text after the
-// colon. A name of several words must be in quotes. A name without quotes becomes lower case.
+// colon. A name without quotes must be one word that begins with a letter, and becomes lower case.
+// ok is false without such a name, a colon, or a text after the colon.
 func cutPerson(text string) (who, rest string, ok bool) {
 	m := byPerson.FindStringSubmatch(text)
 	if m == nil {

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: an edit of a recorded report records no second match. If the edit names another
-// opponent or score, the bot says that the match still counts as before. If only the score differs,
-// a button corrects the match.
+// testEditedResult: an edit of a recorded report records no second match. If, within five minutes
+// of the report, an edit names another opponent or score, the bot says that the match still counts
+// as before. If only the score differs, a button corrects the match.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")

@@ -27,7 +27,8 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 }
 
 // testServerErrorAfterTheEffect: if a gateway returns an error although the message was sent, the
-// outcome is counted as a possible duplicate, and a second copy of the answer is the only effect.
+// request counts as a possible duplicate. The answer may then arrive twice, but the next answer
+// still follows it.
 func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))

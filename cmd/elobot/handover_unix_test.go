@@ -18,7 +18,7 @@ import (
 
 // audit makes the database record every changed row of most tables when the change commits: the
 // table, the writer's application name, and the process id of the lease holder. The process id is
-// empty if no instance holds the lease.
+// empty before the first lease and after a release.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$

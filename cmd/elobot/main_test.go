@@ -103,7 +103,7 @@ func equal[T any](t testing.TB, got, want T, format string, args ...any) {
 	}
 }
 
-// process is a running elobot.
+// process is an elobot that was prepared, runs, or has ended.
 type process struct {
 	cmd    *exec.Cmd
 	output *safeBuffer
@@ -383,9 +383,9 @@ func visible(m botsim.Message) string {
 	return strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "").Replace(m.Text)
 }
 
-// verifyClean checks that `elobot verify` would find no differences. Because many tests end with
-// this check, it calls the code of that command instead of starting it. TestVerify starts the
-// command.
+// verifyClean checks that `elobot verify` would find no differences and name no detached group.
+// Because many tests end with this check, it calls the code of that command instead of starting it.
+// TestVerify starts the command.
 func verifyClean(t *testing.T, url string) {
 	t.Helper()
 	ctx := testContext(t)

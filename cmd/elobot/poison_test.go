@@ -15,8 +15,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// mayCrash is how many recorded attempts at one update may crash the process before the bot gives
-// up on it.
+// mayCrash equals maxCrashes of package intake: how many recorded attempts at one update may crash
+// the process before the bot gives up on it.
 const mayCrash = 8
 
 // poisoned is the fixture of a bot that is restarted after each crash. Results are reported in

@@ -23,10 +23,10 @@ const (
 )
 
 // TestSeasonsBeginAtThePress: 200 groups each start a season amid random presses, results, database
-// outages, stops and kills. A result counts in the season in which it was sent, except within the
-// second of the press. Webhook deliveries of presses and messages may overtake each other, so
-// results sent after the press may count in the earlier season. The message about the new season,
-// or the card, then says so.
+// outages, stops and kills. A result counts in the season in which it was sent, unless it was sent
+// within the second of the press or, with a webhook, the second before. Webhook deliveries of
+// presses and messages may overtake each other, so results sent after the press may count in the
+// earlier season. The message about the new season, or the card, then says so.
 func TestSeasonsBeginAtThePress(t *testing.T) {
 	t.Parallel()
 	for name, bots := range map[string]int{"polling": 1, "webhook": 2} {

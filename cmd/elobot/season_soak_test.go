@@ -24,13 +24,14 @@ const (
 	busyGroups   = 50  // how many of these get results at that time
 	seasonKills  = 10
 	killedAfter  = 25 // seasons ended by each leader; the last leader ends the rest
-	// looksEvery is the leader's interval between looks for due timers.
+	// looksEvery equals timerInterval of package app: the leader's interval between looks for due
+	// timers.
 	looksEvery = 30 * time.Second
 )
 
 // TestSeasonsEndAtOnce: the seasons of 500 groups end together while results come in. The leader of
 // two instances is killed ten times, each time after it has ended some of the seasons, and the next
-// leader continues a minute later. Each season ends once. Its final table is posted within
+// leader continues after at least a minute. Each season ends once. Its final table is posted within
 // Telegram's limits, and again only if that was counted as a possible duplicate.
 func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,8 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 		{"/undo", toCard, true, ""},
 		{"/undo", toCommand, true, ""},
 		{"/undo@elo_bot", nothing, true, ""},
-		// On the card, Bob beat Alice 3:1, but the command gives Alice's score first.
+		// On the card, Bob beat Alice 3:1. A reply to the /match gives Alice's score first, as the
+		// /match does; the other ways give Bob's.
 		{"/fix 1 2:3", nothing, false, "Alice beat Bob 3:2"},
 		{"/fix 3:2", toCommand, false, "Alice beat Bob 3:2"},
 		{"/fix 7:11 9:11", toCard, false, "Alice beat Bob 2:0 (11:7 11:9)"},

@@ -87,7 +87,7 @@ func (b *verifyFixture) exec(t *testing.T, sql string) {
 	}
 }
 
-// contents returns the standings and the history, the only data that a repair changes.
+// contents returns the standings and the history, which a repair rewrites if they are wrong.
 func (b *verifyFixture) contents(t *testing.T) []string {
 	t.Helper()
 	return collect(t, b.pool, pgx.RowTo[string],
@@ -203,7 +203,7 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 }
 
 // testVerifyWhatCannotBeCalculated: if a side of a match has no player, the ratings cannot be
-// calculated, and nothing is changed.
+// calculated, and a repair changes neither the standings nor the history.
 func testVerifyWhatCannotBeCalculated(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
@@ -250,8 +250,9 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	equal(t, strings.Join(lines[50:], "\n"), want, "last lines")
 }
 
-// testVerifyInterrupted: an interrupted verification says so and exits with 1. Without differences,
-// nothing is reported or changed. A group that does not exist is an error.
+// testVerifyInterrupted: an interrupted verification says so and exits with 1. A repair without
+// differences reports success, and a group that does not exist is an error. Neither changes the
+// standings or the history.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	must(t, err)

@@ -19,7 +19,7 @@ const momentLimit = 3 * time.Second
 type hooks struct {
 	received   func() // updates were delivered
 	confirming func() // the process is about to confirm updates
-	sent       func() // Telegram handled a message or an edit, and has not responded yet
+	sent       func() // a request to send or edit a message took effect or failed, and is not answered yet
 }
 
 // kills returns the faults that kill a bot: at any time, and at moments at which updates or

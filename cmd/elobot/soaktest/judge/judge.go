@@ -254,8 +254,8 @@ func (t *trial) fate(c *Command) string {
 		notices[0].ID, notices[0].Kind, notices[0].State, notices[0].Message)
 }
 
-// judgeCopies checks that the copies of an answer were counted as possible duplicates, that there
-// are not too many, and that no clean stop caused one.
+// judgeCopies checks that the copies of an answer were counted as possible duplicates or may have
+// been forgotten in a crash, that there are not too many, and that no clean stop caused one.
 func (t *trial) judgeCopies(c *Command) {
 	possible := 0
 	for _, n := range t.notices[c.Key()] {
