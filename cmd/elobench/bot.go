@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// stopTimeout limits how long a bot may take to stop.
+	// stopTimeout limits how long a bot may take to stop, and how long reading the counters may
+	// take.
 	stopTimeout = 30 * time.Second
 	// tailBytes limits how much of a process's output an error contains.
 	tailBytes = 4000

@@ -97,7 +97,8 @@ var (
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
-// add takes note of a message if it reports a result or is the bot's answer to results.
+// add takes note of a message that reports a result, and of a message in which the bot answers
+// results, but not of its edits.
 func (w *workload) add(m botsim.Message) {
 	switch {
 	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):
