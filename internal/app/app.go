@@ -34,8 +34,9 @@ import (
 )
 
 const (
-	// databaseTimeout is how long the bot waits for the database. It is long enough for a database
-	// that starts together with the bot, and short enough for an operator who waits for the error.
+	// databaseTimeout is how long Run and DatabaseConfig.With wait for the database. It is long
+	// enough for a database that starts together with the bot, and short enough for an operator who
+	// waits for the error.
 	databaseTimeout = 20 * time.Second
 	// requestTimeout limits each attempt of a step that sends requests to Telegram, at the start or
 	// in a command other than run.

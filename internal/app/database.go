@@ -17,9 +17,9 @@ import (
 	"elobot/migrations"
 )
 
-// With calls do with the database. The bot need not be running: With starts the bot's own database
-// if necessary. It returns a *ConfigError if the configuration has faults, and another error if the
-// database cannot be opened or does not have the schema of this release.
+// With calls do with the database, and returns its error. The bot need not be running: With starts
+// the bot's own database if necessary. It returns a *ConfigError if the configuration has faults,
+// and another error if the database cannot be opened or does not have the schema of this release.
 func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	if faults := c.Faults(); len(faults) > 0 {
 		return &ConfigError{faults}
@@ -41,7 +41,8 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 	return with(c.DatabaseURL, "")
 }
 
-// withHint adds advice for the operator to an error from opening the database.
+// withHint adds advice for the operator to an error from opening the database, unless its text
+// already says what to do.
 func (c DatabaseConfig) withHint(err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do
