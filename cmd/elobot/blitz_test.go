@@ -90,10 +90,11 @@ func (r blitzReport) text(people []botsim.User) string {
 	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
 }
 
-// repeats returns the index of the recorded report that the bot should assume r repeats, or -1 if
-// there is none. Both must have the same players and result. If both have the same sender, the
-// recorded report must be the latest about these two players, and at most blitzAgain away. If the
-// senders differ, it must be at most blitzWindow away and not repeated yet.
+// repeats returns the index of the latest recorded report that the bot should assume r repeats, or
+// -1 if there is none. Both reports must have the same players and result. If the reports have the
+// same sender, they must be at most blitzAgain apart, and no later recorded report may be about
+// these two players. If the senders differ, the reports must be at most blitzWindow apart, and no
+// other repetition of the recorded report may have been found.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {

@@ -132,8 +132,8 @@ func (k talk) presses() {
 }
 
 // answers: every button of a message can be pressed, even a button that an edit has added, and a
-// button that only copies a text. When a prompt has lost its buttons, numbers refer to the message
-// before it.
+// button that only copies a text. When a prompt has lost its buttons, numbers refer to the last
+// message that still has buttons.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1",

@@ -125,8 +125,8 @@ func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.C
 }
 
 // TestDatabaseStallsLikeAnAttempt: if the database stalls a little longer than the timeout of an
-// attempt at an update, the updates in progress each get a new attempt with the full timeout, and
-// everything is recorded.
+// attempt at an update, everything is still recorded, because each update in progress gets a new
+// attempt with the full timeout.
 func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	t.Parallel()
 	const stall = 9300 * time.Millisecond

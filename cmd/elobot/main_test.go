@@ -364,7 +364,8 @@ func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	return messages
 }
 
-// eventually polls a condition until it is true, at intervals that increase to 100 ms.
+// eventually polls a condition until it is true, at intervals that increase to 100 ms. The test
+// fails if that takes more than two minutes.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	ctx := testContext(t)

@@ -105,8 +105,8 @@ func (w *refusedTown) requests() (all, most int) {
 	return all, most
 }
 
-// mustBeQuiet checks that nothing is sent to the groups while an answer in a private chat is held
-// back, which takes a few polls.
+// mustBeQuiet checks that no request is made to the groups while the dispatcher polls the outbox a
+// few times: it holds back an answer in a private chat for 3 s, and waits for that answer.
 func (w *refusedTown) mustBeQuiet() {
 	w.t.Helper()
 	before, _ := w.requests()

@@ -173,7 +173,7 @@ func (t *trial) isStored(c *Command) bool {
 
 // storedCopy returns the id under which the bot has stored a message with several copies: the id in
 // the notice of the first named command or, without such a notice, the id of a copy with the same
-// text. If it finds none, it returns the message's own id.
+// text under which notices are stored. If it finds none, it returns the message's own id.
 func (t *trial) storedCopy(message Message, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {
