@@ -13,8 +13,9 @@ import (
 const (
 	// dataDir is the default folder of the bot's own database, in the working directory.
 	dataDir = "elobot-data"
-	// systemDataDir replaces dataDir for root if other users cannot enter the working directory.
-	// PostgreSQL refuses to run as root, so another user has to run it.
+	// systemDataDir is used instead of dataDir by root, if other users cannot enter the working
+	// directory and dataDir has no database. PostgreSQL refuses to run as root, so another user has
+	// to run it.
 	systemDataDir = "/var/lib/elobot"
 	// noDataDir, as the folder, means that the bot must not keep a database of its own.
 	noDataDir = "off"
@@ -24,7 +25,8 @@ const (
 func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
 
 // ownDir returns the folder of the bot's own database, and a note for the operator if it chose
-// systemDataDir over dataDir. It returns a *ConfigError if the folder must not be used.
+// systemDataDir over dataDir. It returns a *ConfigError if the operator must act before a folder
+// can be used.
 func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	if dir = c.DataDir; dir == "" {
 		fits, err := pgtemp.Enterable(dataDir)
@@ -52,7 +54,7 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 // bot would silently start from scratch.
 //
 // fits reports whether PostgreSQL can use dataDir; hasData and systemHasData report whether dataDir
-// and systemDataDir hold a database.
+// and systemDataDir hold a database. systemHasData is false unless this user is root.
 func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) {
 	switch {
 	case fits && systemHasData:
@@ -138,7 +140,8 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) er
 	return do(url, dir)
 }
 
-// stopServer stops the bot's own server, even if the context has ended, and prints a failure.
+// stopServer calls stop, which ends this process's use of the bot's own server, even if ctx has
+// ended. It prints a failure.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
 	if err := stop(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)

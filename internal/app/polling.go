@@ -13,8 +13,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// source is the leader's source of updates. Once the lease has expired, it neither begins a poll
-// nor confirms anything: a poll would cut off a poll of the successor, and only the successor may
+// source is the leader's source of updates. While the lease is expired, it neither begins a poll
+// nor confirms anything: a poll would cut off a poll of a successor, and only the successor may
 // confirm updates. A long poll that has already begun continues.
 type source struct {
 	client   *telegram.Client
@@ -62,11 +62,11 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 type inputStage int
 
 const (
-	// arriving is broken while polls fail or must wait for the lease. With a webhook, it is never
-	// broken.
+	// arriving is broken until a leader's first poll has succeeded, while polls fail, and while a
+	// poll must wait for the lease. With a webhook, it is never broken.
 	arriving inputStage = iota
-	// handling counts as broken while the leader fails to read the due timers: reading timers needs
-	// the database, as handling messages does.
+	// handling counts as broken until a leader has read the due timers for the first time, and
+	// while it fails to read them: reading timers needs the database, as handling messages does.
 	handling
 )
 

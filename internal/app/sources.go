@@ -20,15 +20,15 @@ import (
 )
 
 // Sources is where settings come from besides flags: a file of NAME=value lines, if it exists, and
-// the environment, which overrides the file. Kong asks Sources for the value of each flag that is
-// not given.
+// the environment. A variable that is set and not empty overrides the file. Kong asks Sources for
+// the value of each flag of the command that is not given.
 type Sources struct {
 	path    string
 	values  map[string]string // from the file
 	names   []lineName        // from the file, in order
 	environ []string
 
-	used    bool     // the command has settings
+	used    bool     // a setting of the command was not given as a flag
 	faults  []string // one sentence each; they never quote a value
 	hints   []string // like faults, about settings that may not have the intended effect
 	tokens  []string // like hints, about names that may be intended as TELEGRAM_BOT_TOKEN
@@ -187,8 +187,9 @@ func (s *Sources) Validate(program *kong.Application) error {
 	return nil
 }
 
-// meantBy returns the setting that name misspells, or "". Two characters may be wrong, but only one
-// if the setting has fewer than eight. Case does not count.
+// meantBy returns the setting that name is or misspells, or "" if there is none or if another
+// program uses the name. Two characters may be wrong, but only one if the setting has fewer than
+// eight. Case does not count.
 func meantBy(name string, settings []string) string {
 	if otherPrograms.MatchString(name) {
 		return ""
@@ -205,7 +206,8 @@ func meantBy(name string, settings []string) string {
 	return ""
 }
 
-// Check returns a *ConfigError with the faults, if there are any and the command has settings.
+// Check returns a *ConfigError with the faults, if there are any. It ignores them if the command
+// has no settings, or if flags give all of these.
 func (s *Sources) Check() error {
 	if !s.used || len(s.faults) == 0 {
 		return nil

@@ -117,9 +117,8 @@ func TestMisspelledSettings(t *testing.T) {
 	}
 }
 
-// TestDollars: a $ in a setting is reported unless all programs that read the file keep it or
-// expand it alike. All of them keep a $ in single quotes, except that Compose v1 expands ${NAME}
-// there too.
+// TestDollars: a $ in a setting is reported unless all programs that read the file keep it. They
+// keep a $ in single quotes, except that Compose v1 expands ${NAME} even there.
 func TestDollars(t *testing.T) {
 	t.Parallel()
 	for line, ambiguous := range map[string]bool{

@@ -70,8 +70,8 @@ func (t timers) run(ctx context.Context) {
 	}
 }
 
-// look tries once to fire each due timer that t is responsible for. A timer that fails stays due,
-// so the next look retries it.
+// look passes each due timer to fireAll once, unless reading the timers or fireAll fails. A timer
+// that was not fired stays due, so the next look retries it.
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {

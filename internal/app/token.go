@@ -17,8 +17,8 @@ import (
 const tokenPatience = 10 * time.Minute
 
 type token struct {
-	// worked means that this bot owns the database, so Telegram has accepted a token of this bot
-	// before.
+	// worked means that this bot owns the database. It can own the database only if Telegram has
+	// accepted a token of this bot before.
 	worked bool
 	log    *slog.Logger
 
@@ -44,8 +44,9 @@ func (t *token) retry(ctx context.Context, failed string, request func(context.C
 	})
 }
 
-// mayRetry takes the outcome of a request that needs nothing but a valid token. It reports whether
-// the token was refused but may be accepted later.
+// mayRetry takes the outcome of a request to Telegram. It reports whether Telegram refused the
+// token but may accept it later: a token of this bot has worked before, and refusals have not
+// lasted for tokenPatience yet. Any outcome but a refusal or a transient failure ends the refusals.
 func (t *token) mayRetry(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
