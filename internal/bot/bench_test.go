@@ -164,7 +164,7 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// BenchmarkCallbackAnswer measures rendering the answer to a button press.
+// BenchmarkCallbackAnswer measures turning a rendered notice into the answer to a button press.
 func BenchmarkCallbackAnswer(b *testing.B) {
 	out := mustRender(b, goldenUndone()["others"])
 	b.ReportAllocs()

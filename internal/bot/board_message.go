@@ -23,10 +23,12 @@ import (
 const lookEvery = 50 * time.Minute
 
 // updateBoard updates the message that shows a board in its chat, or ends the message if the board
-// is off. It edits the known message, unless the message already has this content. If a check finds
-// that the known message is not pinned, updateBoard edits it anyway. If no message is known, or if
-// the known message is gone or too old to edit, updateBoard edits the pinned message, provided that
-// the mark of that message names the same board. Otherwise it sends a new message and pins it.
+// is off. It edits the known message or, if a check finds that the pinned message is a newer one of
+// the same board, that one. If that message is unknown, gone or too old to edit, it edits the
+// pinned message, provided that the mark of that message names the same board. Otherwise it sends a
+// new message. It makes no edit if the known message already has this content, unless a check finds
+// that another message or none is pinned. It pins a new message, and an edited one if the board is
+// to be pinned.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
 		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
@@ -89,7 +91,7 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 		if err != nil {
 			return err
 		}
-		if unpinned || older == e.pinned { // otherwise the known message is gone
+		if unpinned || older == e.pinned { // otherwise the known message is usually gone
 			s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
 				"operation_id", e.Row.ID, "message_id", older)
 		}

@@ -173,8 +173,8 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 	p.mustSendChart(t, m)
 }
 
-// TestFewDrawingsAtOnce: at most maxDrawings charts are drawn concurrently. Other charts wait their
-// turn, and fail as Unreachable if the wait is too long.
+// TestFewDrawingsAtOnce: while maxDrawings charts are being drawn, another chart waits, and fails
+// as Unreachable if the wait is too long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
@@ -227,8 +227,8 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	})
 }
 
-// TestLettersInChartsAreExplained: the caption explains the letters that stand for names in a
-// chart, including names that look the same after they are cut.
+// TestLettersInChartsAreExplained: letters stand for names that look the same after they are cut,
+// and the caption explains the letters.
 func TestLettersInChartsAreExplained(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)

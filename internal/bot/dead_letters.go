@@ -25,7 +25,7 @@ type Letters interface {
 
 // DeadLetterHandler is the bot's intake.DeadLetters: it stores updates that could not be handled.
 // Unless the dead letter is silent, the handler also notifies the sender, if it can tell that the
-// update was a command for the bot or a button press.
+// update was a button press, or a command that the bot would have handled.
 type DeadLetterHandler struct {
 	letters    Letters
 	self       telegram.Self

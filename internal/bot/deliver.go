@@ -52,8 +52,9 @@ type photoMedia struct {
 	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
 }
 
-// deliver sends a new message, or edits one. If Telegram refuses the message, deliver simplifies it
-// and tries again, until Telegram accepts it or nothing is left to simplify.
+// deliver sends a new message, or edits one. As long as Telegram refuses the message for something
+// that simplify can remove, deliver tries again without that. An Edit or a Page without a message
+// to edit is Obsolete, and makes no request.
 func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	if d.edited == 0 && (d.message.Action == outbox.Edit || d.message.Action == outbox.Page) {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errors.New("no message to edit")}

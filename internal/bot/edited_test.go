@@ -57,7 +57,8 @@ func TestEditedMatch(t *testing.T) {
 	}
 }
 
-// TestEditedCommands: an edit that turns a text into a command is handled like a new command.
+// TestEditedCommands: an edit that turns a message into a command is handled like a new command,
+// but its origin names the message and the edit.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

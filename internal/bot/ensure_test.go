@@ -76,7 +76,8 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests compares the methods of the requests, except the first since requests, with want.
+// checkRequests skips the first requests, as many as since says, and compares the methods of the
+// others with want.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string

@@ -81,13 +81,14 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	return all
 }
 
-// outcome says who won, with the score. The sets and the texts in more follow in parentheses.
+// outcome says who won, with the score if there is one. The sets and the texts in more follow in
+// parentheses.
 func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
-// outcomeText says who won, with the score if there is one, followed by after. form is the suffix
-// of the catalog id for an outcome with a score.
+// outcomeText says who won, with the score if there is one. after follows the score, or the whole
+// text if there is no score. form is the suffix of the catalog id for an outcome with a score.
 func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
 	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
 	id := "outcome." + outcomeOf(score)
@@ -161,7 +162,7 @@ func showSets(sets []ranking.SetScore) string {
 	return strings.Join(shown, " ")
 }
 
-// sideNames returns the players of a side in bold.
+// sideNames is namesOf with the names in bold.
 func (w words) sideNames(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return boldName(p.Name) })
 }
@@ -176,14 +177,15 @@ func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) s
 	return w.side(names, maxSideNames, shortSideNames)
 }
 
-// movements returns the rating changes, one per line.
+// movements is moves with all rating changes, one per line.
 func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratings), "\n", "\n") }
 
-// movementsLine returns up to maxLineRatings rating changes in one line, and counts the others.
+// movementsLine is moves with up to maxLineRatings rating changes, in one line.
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
-// moves returns up to most rating changes, and counts the others. between separates the changes
-// from each other, and beside separates them from the season and from the count.
+// moves returns up to most rating changes, and counts the others. If no rating has changed, it says
+// so. between separates the changes from each other, and beside separates them from the season and
+// from the count.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
 		return w.Text("moved.none", nil)
@@ -270,13 +272,13 @@ func (w words) matchLine(n ranking.MatchRecorded) string {
 	return strings.Join(append(line, w.remarks(n)...), " · ")
 }
 
-// plainSide returns the players of a side without their rating changes.
+// plainSide is namesOf with the names alone.
 func (w words) plainSide(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
 }
 
-// ratedSide returns the players of a side with their rating changes. For the players who are only
-// counted, it gives the smallest and the largest change.
+// ratedSide is namesOf with rating changes. For the players who are only counted, it gives the
+// smallest and the largest change, or the change if it is the same for all.
 func (w words) ratedSide(s ranking.Side) string {
 	text := w.namesOf(s, func(p ranking.RatingChange) string {
 		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)

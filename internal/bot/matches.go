@@ -155,7 +155,7 @@ func (w words) matchRow(r stats.MatchRow, change string) string {
 const (
 	maxRowName  = 20 // characters of a name
 	maxRowUnits = 40 // limits a name in UTF-16 units
-	maxRowMark  = 16 // limits a name's mark in characters and UTF-16 units
+	maxRowMark  = 16 // characters of a name's mark, which may have one UTF-16 unit more
 	maxRowSide  = 2  // players of a side
 )
 

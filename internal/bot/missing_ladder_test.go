@@ -48,9 +48,9 @@ func TestMissingLadder(t *testing.T) {
 	}
 }
 
-// TestLadderOfTheGame: a game means the ladder with that word in its name, unless several ladders
-// have the word. The bot also asks about an unknown game in a later line. A word that is a player's
-// username means the player, not the game.
+// TestLadderOfTheGame: a game means the ladder with that game in its name, in any language, unless
+// several ladders have it. The bot also asks about an unknown game in a later line. A word that is
+// a player's username means the player, not the game.
 func TestLadderOfTheGame(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

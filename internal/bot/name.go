@@ -138,8 +138,8 @@ var linkEnders = strings.NewReplacer(
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
 // showText renders a text that people chose: it cleans the text, breaks its links, escapes it for
-// HTML, and isolates its writing direction. Outside <code>, such texts must not get into a message
-// in any other way.
+// HTML, and isolates its writing direction. Outside <code>, such texts must not get into the text
+// of a message in any other way.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
 }

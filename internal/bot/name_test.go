@@ -281,7 +281,7 @@ func TestNamesStayText(t *testing.T) {
 	})
 }
 
-// withName returns notices of several kinds, each with this name in every place for a name.
+// withName returns notices of several kinds, each with this name in several places.
 func withName(raw string) []notice.Notice {
 	n := ranking.Name{Name: raw, Mark: raw}
 	if raw == "" {

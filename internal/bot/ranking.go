@@ -14,7 +14,7 @@ import (
 )
 
 // turnButtons returns the buttons for the previous and the next page, and for the web board.
-// Notices of older releases have no page number, and get no buttons to turn the page.
+// Notices without a page number, such as those of older releases, get no buttons to turn the page.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()

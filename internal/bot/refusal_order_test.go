@@ -115,7 +115,8 @@ func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user lad
 	return int64(user) == g.accounts, nil
 }
 
-// play carries out the steps of a script, and returns the script with the bot's answers.
+// play carries out the steps of a script, and returns the script with the bot's answers. It leaves
+// out the answers to steps in parentheses, and fails if one of these is refused.
 func (g *scripted) play(script string) string {
 	g.t.Helper()
 	var b strings.Builder

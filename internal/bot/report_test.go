@@ -121,8 +121,8 @@ func TestWizardReplies(t *testing.T) {
 // promptNine is a prompt's reference as its buttons contain it.
 var promptNine = ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}
 
-// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player, and may share a
-// name with players.
+// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be among the players of the
+// ladder, and a typed name may mean the opponent as well as players.
 func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -50,8 +50,8 @@ func TestTurnPage(t *testing.T) {
 	}
 }
 
-// TestStartSeason: the button that starts a season works for PromptWindow, like the buttons of
-// other prompts.
+// TestStartSeason: the button that starts a season works for PromptWindow after its message, and is
+// refused later.
 func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -64,7 +64,7 @@ type view[N any] struct {
 	personal bool
 }
 
-// views maps each type of notice to the function that renders it.
+// views maps each type of notice, apart from ranking.Acknowledged, to the function that renders it.
 var views = map[reflect.Type]func(outbox.Item, words) (outgoing, error){}
 
 // shows registers v as the view of N, and returns v.
