@@ -39,17 +39,19 @@ var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 
 // TestTables sends the message of each row of a table in a group of its own, and compares what is
 // stored and answered with what the row expects. The head of the table says how the groups are set
-// up. If a report is in doubt, TestTables presses the buttons of the question. A row is
+// up. If a report is in doubt, TestTables presses the buttons of the question. The verdict about a
+// row is
 //
 //   - right: as expected;
 //   - asked: the bot asks, although the row expects a refusal, or a result to which a button leads;
-//   - refused: the row expects a result, but none is recorded, and the bot does not ask; or the row
+//   - refused: the row expects a result, but the bot neither records one nor asks; or the row
 //     expects a question, but no button leads to a result;
-//   - wrong: a result that the row does not expect is recorded or behind a button, or something is
+//   - wrong: the results recorded, or those behind the buttons, contradict the row, or something is
 //     stored although no match is recorded; no row may be wrong;
 //   - differs: anything else.
 //
-// The file differs.txt lists the rows that are not right, with what happens and who is right.
+// The method verdict and those that it calls have the exact rules. The file differs.txt lists the
+// rows that are not right, with what happens and who is right.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	for _, table := range judgedTables {
@@ -60,8 +62,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete: each table has forty rows in each language, with only settings that exist
-// and expectations that TestTables can compare. differs.txt names only rows that exist.
+// TestTablesAreComplete: each table has forty rows in each language, with only settings and kinds
+// of expectations that exist. differs.txt names only rows that exist.
 func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/tables/*.txt")
@@ -111,8 +113,8 @@ func TestDateWithYear(t *testing.T) {
 	}
 }
 
-// TestDateWithoutScore: the bot asks about the date in a report without a score only after the
-// score is known.
+// TestDateWithoutScore: if a report has a date and no score, the bot asks about the date only after
+// the score is known. It does not ask about yesterday, but says that the match counts from now.
 func TestDateWithoutScore(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -161,7 +163,7 @@ func TestScoreIsNoLadder(t *testing.T) {
 }
 
 // TestSeasonByName: a number means the season with that number or, if there is none, a season with
-// that name.
+// that name. After /ranking, a number that is no year is a page instead.
 func TestSeasonByName(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -523,7 +525,8 @@ func (h *hall) handle(update, to fields) spoken {
 	return s
 }
 
-// meet reads the names of all players into h.people.
+// meet reads the names of the people who write in this language, and of the group's unclaimed
+// players, into h.people.
 func (h *hall) meet() {
 	h.t.Helper()
 	h.people = make(map[int64]outbox.Name)
@@ -609,7 +612,8 @@ func (r result) String() string {
 	return text
 }
 
-// turned returns the result with the sides in the order of the tables.
+// turned returns the result with the players of a side, and the sides of a draw, in the order of
+// the tables.
 func (r result) turned() result {
 	for i := range r.sides {
 		r.sides[i] = strings.Join(slices.Sorted(strings.SplitSeq(r.sides[i], "+")), "+")
@@ -778,8 +782,8 @@ func (row typedRow) isReport() bool {
 }
 
 // explore returns the outcome of a row's message. If the message is a report, the outcome says what
-// each button of the bot's questions leads to. The first button of each question is pressed in the
-// same group, the others in groups of their own.
+// each button of the bot's first two questions leads to. The first button of each question is
+// pressed in the same group, the others in groups of their own.
 func (w *typing) explore(row typedRow) outcome {
 	o := w.try(row)
 	if !row.isReport() {

@@ -227,9 +227,9 @@ func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	return sent, nil
 }
 
-// WaitEdits waits until the bot has edited the message with that id at least n times, and returns
-// the message. If ctx ends or the server is closed first, it returns an error and the message as it
-// is.
+// WaitEdits waits until the message with that id, which must be the bot's, has been edited at least
+// n times, and returns the message. If ctx ends or the server is closed first, it returns an error
+// and the message as it is.
 func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
 	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
 	m, _ := c.Message(id)

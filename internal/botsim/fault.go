@@ -46,7 +46,8 @@ func (k FaultKind) String() string {
 }
 
 // Fault is a fault to inject into the calls that it matches. If several faults match a call and
-// have no calls left to skip, the one added first applies.
+// have no calls left to skip, the one added first applies. The call then does not count as one that
+// a fault added later skips.
 type Fault struct {
 	Kind   FaultKind
 	Name   string // for the record; by default the kind's name
