@@ -99,8 +99,8 @@ func (r *settingsReader) number(name, value string, fallback, low, high int) int
 	return 0
 }
 
-// toggle reports whether a setting is on, which is the default. It notes a fault for a value other
-// than on and off.
+// toggle reports whether a setting is not off. It notes a fault for a value other than on, off, and
+// empty, which stands for on.
 func (r *settingsReader) toggle(name, value string) bool {
 	if value != "" && value != "on" && value != "off" {
 		r.wrong(name + " must be on or off")

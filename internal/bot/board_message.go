@@ -27,7 +27,7 @@ const lookEvery = 50 * time.Minute
 // the same board, that one. If that message is unknown, gone or too old to edit, it edits the
 // pinned message, provided that the mark of that message names the same board. Otherwise it sends a
 // new message. It makes no edit if the known message already has this content, unless a check finds
-// that another message or none is pinned. It pins a new message, and an edited one if the board is
+// that another message or none is pinned. It pins a new message, and an older one if the board is
 // to be pinned.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {

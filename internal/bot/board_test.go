@@ -203,7 +203,8 @@ func TestBoardsThatAreTooOld(t *testing.T) {
 }
 
 // TestEndsOfBoards: the message of an ended board says when it was last correct, loses its button,
-// is unpinned, and can no longer be taken for a board.
+// is unpinned if Telegram allows that, and can no longer be taken for a board. If there is no such
+// message, none is sent.
 func TestEndsOfBoards(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

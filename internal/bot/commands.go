@@ -46,8 +46,8 @@ func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typ
 // hasHelp reports whether the command has a separate help text, in addition to its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
-// commands returns all commands, in the order in which the help lists them. Callers must not modify
-// the slice.
+// commands returns all commands. A page of the help lists its commands in this order. Callers must
+// not modify the slice.
 func commands() []Command {
 	makeTables()
 	return allCommands

@@ -15,10 +15,10 @@ import (
 const editWindow = int64(5 * time.Minute / time.Second)
 
 // edited handles an edited message that is a command, if the edit is within editWindow. If the
-// original was not a command, was refused, or made the bot ask about a result, the service handles
-// the edit as a new command. Otherwise the service ignores the edit, unless the message is a
-// /match. After the edit of a /match, the service records or asks about additional results, or may
-// say how to correct a match whose score, players or ladder differ.
+// original was not a command, was refused, or has only led to a prompt, the service handles the
+// edit as a new command. Otherwise the service ignores the edit, unless the message is a /match.
+// After the edit of a /match, the service records or asks about additional results, or may say how
+// to correct a match whose score, players or ladder differ.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil

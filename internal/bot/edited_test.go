@@ -99,7 +99,8 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestKeysOfEdits: edits within the same second are different commands if their texts differ.
+// TestKeysOfEdits: edits within the same second are the same command if their texts are equal, and
+// otherwise different ones.
 func TestKeysOfEdits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,7 +188,7 @@ func TestPressOfAnOffer(t *testing.T) {
 }
 
 // TestFixData: the data of an offer reads back unchanged, even with the scores of seven sets, in
-// either order.
+// either order. The data is empty if the scores do not fit.
 func TestFixData(t *testing.T) {
 	t.Parallel()
 	card := cardButton{number: 999_999, changes: 9, tag: "Aa0_-zZ9"}

@@ -76,7 +76,7 @@ var goldenWithNames = map[string]string{
 }
 
 // rename replaces each name in a notice, and some other texts that people chose, with the next
-// name. It returns how many texts it replaced.
+// name, unless the text is empty. It returns how many texts it replaced.
 func rename(notice reflect.Value, next func() string) (count int) {
 	switch notice.Kind() {
 	case reflect.Pointer:

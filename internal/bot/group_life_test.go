@@ -110,8 +110,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMembersWhoAreNone: the router makes no call for a change of members if the member is a bot or
-// a needed field is missing, nor for service messages in chats that are not groups.
+// TestMembersWhoAreNone: the router makes no call if the member is a bot, if a needed field is
+// missing, or if a service message is in a chat that is not a group.
 func TestMembersWhoAreNone(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {

@@ -134,7 +134,8 @@ func showScore(score [2]int) string {
 	return map[string]string{"won": "🏆 –", "lost": "– 🏆", "drew": "="}[outcomeOf(score)]
 }
 
-// scoreAlone returns a score for a text without sides, or the outcome for the first side.
+// scoreAlone returns a score for a text without sides or, if there is no score, the outcome for the
+// first side.
 func (w words) scoreAlone(score [2]int) string {
 	if hasPoints(score) {
 		return writtenScore(score)

@@ -743,7 +743,8 @@ func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	return o
 }
 
-// outcome returns what an update has led to. before is the census of the group before the update.
+// outcome returns what a message or a press has led to. before is the census of the group before
+// the row's message.
 func (h *hall) outcome(said spoken, before string) outcome {
 	o := outcome{h: h, said: said, results: h.recorded(said), asks: said.question(h), before: before}
 	if len(o.results) == 0 {
@@ -754,7 +755,7 @@ func (h *hall) outcome(said spoken, before string) outcome {
 	return o
 }
 
-// press presses the button of the question with this index, if there is one.
+// press presses the button with this index, if the question has that many.
 func (o outcome) press(at int) outcome {
 	if at >= len(o.asks.buttons) {
 		return o

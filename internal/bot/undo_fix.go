@@ -97,7 +97,7 @@ func pressFix(r *Router, p *press) ranking.Operation {
 }
 
 // cardButton is the data of a button that amends a match, such as the one below its card: the
-// match, and how often it had changed when the message was rendered.
+// match, and how often it had changed when the notice was made.
 type cardButton struct {
 	number, changes int
 	tag             ranking.MatchTag
