@@ -19,8 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reply is a response of the server. The tests decode it with their own types, so that they do not
-// depend on the types that they test.
+// reply is a response of the server, with its result not decoded yet.
 type reply struct {
 	Status      int             `json:"-"`
 	OK          bool            `json:"ok"`
@@ -46,8 +45,7 @@ func newClient(t *testing.T, s *botsim.Server) *client {
 	return &client{http: &http.Client{Transport: transport}, base: s.URL() + "/bot" + s.Token() + "/"}
 }
 
-// send posts parameters as JSON. An error means that there was no response, or none that can be
-// read.
+// send posts parameters as JSON. It fails if there is no response, or none that can be read.
 func (c *client) send(ctx context.Context, method string, params fields) (reply, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -80,7 +78,7 @@ func (c *client) do(req *http.Request) (reply, error) {
 	return r, nil
 }
 
-// must is like send, but a call without a response fails the test.
+// must is like send, but an error fails the test.
 func (c *client) must(t *testing.T, method string, params fields) reply {
 	t.Helper()
 	r, err := c.send(testContext(t), method, params)
@@ -116,8 +114,8 @@ func (c *client) refused(t *testing.T, method string, params fields, status int,
 	return r
 }
 
-// later is like send, but in its own goroutine. A call that gets no response yields a reply with
-// nothing but the error, in Raw.
+// later is like send, but in its own goroutine. A call that fails yields a reply with nothing but
+// the error, in Raw.
 func (c *client) later(ctx context.Context, method string, params fields) <-chan reply {
 	got := make(chan reply, 1)
 	go func() {

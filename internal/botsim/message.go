@@ -24,8 +24,8 @@ type message struct {
 	wireReply *message
 }
 
-// add gives m an id, appends it to the chat and notifies waiters and subscribers. The caller sends
-// the update.
+// add gives m an id and, if it has none, a date, appends it to the chat, and notifies subscribers
+// and those who wait for a message of the bot. The caller sends the update, if the bot gets one.
 func (c *Chat) add(m *message) {
 	m.chat, m.ID, m.ChatID = c, c.nextMessageID(), c.id
 	if m.Date.IsZero() {
@@ -43,8 +43,8 @@ func (c *Chat) add(m *message) {
 	c.s.publish(m.Message)
 }
 
-// setReplyTarget sets the message that m replies to: a message of the chat or else, in a topic, the
-// message that created the topic.
+// setReplyTarget sets the message that m replies to, if there is one: the message of the chat with
+// the id ReplyTo, unless it is deleted, or else, in a topic, the message that created the topic.
 func (c *Chat) setReplyTarget(m *message) {
 	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
 		m.wireReply = target

@@ -32,7 +32,7 @@ func (s *Server) sendPhoto(r *request) (any, error) {
 	return s.send(r, m, explicit)
 }
 
-// editMessageMedia replaces a photo and its caption.
+// editMessageMedia replaces the photo of a message, its caption and its buttons.
 func (s *Server) editMessageMedia(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

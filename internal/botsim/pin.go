@@ -159,7 +159,8 @@ func (c *Chat) pin(by User, m *message, silent bool) error {
 	return nil
 }
 
-// newestPinned returns the newest pinned message, or nil for none. Deleting a message unpins it.
+// newestPinned returns the newest pinned message, or nil for none. A deleted message does not
+// count.
 func (c *Chat) newestPinned() *message {
 	var newest *message
 	for id := range c.pinned {

@@ -108,6 +108,7 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 }
 
 // sameContent reports whether an edit from a to b would leave the content and the buttons the same.
+// Every upload is a photo of its own, even of the same file.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User
@@ -192,8 +193,9 @@ func checkUTF8(text string) error {
 	return nil
 }
 
-// parseMarkup sets the text of a message from its HTML. It returns the entities that the bot
-// marked. entities is the name of the parameter that has them if there is no parse_mode.
+// parseMarkup sets the text of a message from m.HTML, which is the text as the bot sent it. It
+// returns the entities that the bot marked. entities is the name of the parameter that has them if
+// there is no parse_mode.
 func (s *Server) parseMarkup(method string, p parameters.Values, entities string, m *message) ([]Entity, error) {
 	switch strings.ToLower(m.ParseMode) {
 	case "":
@@ -219,7 +221,7 @@ func (s *Server) parseMarkup(method string, p parameters.Values, entities string
 }
 
 // readThread sets the topic of a message from message_thread_id. The topic must exist. Without
-// message_thread_id, the message has no topic.
+// message_thread_id, readThread sets none, but readReply may.
 func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	id := int(p.Integer("message_thread_id"))
 	if _, exists := c.topics[id]; !exists && id != 0 {

@@ -48,13 +48,14 @@ func (s *Server) enqueue(u *updates.Update) {
 
 // Update queues a raw update, regardless of allowed_updates, and returns its id. A JSON object
 // without update_id gets the next id. An object with update_id keeps it, even if that id has been
-// used. Anything else, even invalid JSON, reaches the bot unchanged.
+// used. Anything else, even invalid JSON, reaches the bot unchanged, and is queued under the next
+// id.
 func (s *Server) Update(raw json.RawMessage) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, raw := s.identify(raw)
 	if id >= s.queue.Next || len(s.queue.Waiting()) == 0 {
-		// An id lower than the last id is also valid: ids restart after a week without updates.
+		// If no update waits, a lower id is valid too: ids restart after a week without updates.
 		s.queue.Next = id + 1
 	}
 	s.enqueue(&updates.Update{ID: id, At: s.now(), Raw: slices.Clone(raw), Lane: updates.LaneOfRaw(id, raw)})

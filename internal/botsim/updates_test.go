@@ -112,8 +112,8 @@ func TestOlderPollGetsConflict(t *testing.T) {
 	equal(t, "newer poller", texts(receive(t, newer).updates(t)), []string{"still here"})
 }
 
-// awaitLongPoll waits until the last getUpdates waits for updates. By then, its offset has taken
-// effect, so Delivered is set.
+// awaitLongPoll waits until the last getUpdates, which must find no updates, is the waiting long
+// poll. The server sets Delivered after that.
 func awaitLongPoll(t *testing.T, s *botsim.Server) {
 	t.Helper()
 	eventually(t, "a long poll waits", func() bool {

@@ -70,7 +70,7 @@ func (s *Server) addUser(u User) User {
 	return u
 }
 
-// rename replaces the stored user old with u.
+// rename stores u in place of the user old, which is zero if u is new.
 func (s *Server) rename(old, u User) {
 	if s.userByName[userKey(old)] == u.ID {
 		delete(s.userByName, userKey(old))

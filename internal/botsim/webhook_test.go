@@ -395,7 +395,7 @@ func TestFailedDeliveriesAreRetried(t *testing.T) {
 			s, bot, group, alice := scene(t, botsim.WithWebhookDelays(quick))
 			var seen atomic.Int32
 			url := answers(t, func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // without this, a disconnect is not noticed
+				_, _ = io.Copy(io.Discard, r.Body) // closing a connection with an unread body may reset it
 				if seen.Add(1) == 1 {
 					tc.bad(w, r)
 				}

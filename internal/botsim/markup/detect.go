@@ -8,11 +8,12 @@ import (
 	"unicode"
 )
 
-// These patterns match an entity or a part of one. The code checks the characters before and after
-// the match.
+// These patterns match an entity or a part of one. Where the characters before or after the match
+// matter, the code checks them.
 var (
 	commandPattern = regexp.MustCompile(`^/[A-Za-z0-9_]{1,64}(@[A-Za-z0-9_]{3,32})?`)
-	// Telegram's own pattern requires four characters; users in tests may have shorter names.
+	// Telegram requires four characters, with few exceptions; users in tests may have shorter
+	// names.
 	mentionPattern = regexp.MustCompile(`^@[A-Za-z0-9_]{3,32}`)
 	hashtagPattern = regexp.MustCompile(`^#[\pL\p{Nd}_\x{200c}\x{b7}]{1,256}`)
 	cashtagPattern = regexp.MustCompile(`^\$(1INCH|[A-Z]{1,8})`)
@@ -134,7 +135,7 @@ func matchAddress(rest string, before rune) (string, int) {
 }
 
 // ValidURL reports whether Telegram accepts an address as a link. It must begin with tg:// or
-// ton://, or be an address with the scheme http, https, tonsite or none, and with a dot in its
+// ton://, or be an address with the scheme http, https, tonsite or none, and with a dot inside its
 // host.
 func ValidURL(address string) bool {
 	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {

@@ -16,7 +16,7 @@ var htmlTags = map[string]string{
 	"tg-emoji": "custom_emoji",
 }
 
-// cantParse returns the error for a text with invalid markup, in Telegram's words.
+// cantParse returns an error that begins as Telegram's errors for invalid markup do.
 func cantParse(format string, args ...any) error {
 	return fmt.Errorf("can't parse entities: "+format, args...)
 }
@@ -77,8 +77,8 @@ func (p *htmlParser) write(text string) {
 	p.units += UTF16Len(text)
 }
 
-// reference reads a character reference such as &lt;. An unknown reference is shown literally, and
-// causes a warning.
+// reference reads a character reference such as &lt;. An & that begins no known reference is shown
+// literally, and causes a warning.
 func (p *htmlParser) reference() {
 	decoded, n := decodeReference(p.in[p.pos:])
 	if n == 0 {

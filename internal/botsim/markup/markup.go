@@ -47,10 +47,10 @@ func inOrder(a, b Entity) int {
 
 var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 
-// ParseMentions parses the mentions of users without a username. Tests write such a mention as
-// [Bob](tg://user?id=5). ParseMentions returns the text with only the names, and the mentions.
-// exists reports whether a user can be mentioned. A mention of any other user stays in the text as
-// it is.
+// ParseMentions parses mentions by id, as people pick them for users without a username. Tests
+// write such a mention as [Bob](tg://user?id=5). ParseMentions returns the text with only the
+// names, and the mentions. exists reports whether a user can be mentioned. A mention of any other
+// user stays in the text as it is.
 func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
 	var out strings.Builder
 	rest := 0

@@ -88,7 +88,7 @@ func (p *richParser) write(text string) {
 	p.units += UTF16Len(text)
 }
 
-// text parses the text between two block tags.
+// text parses a text without block tags.
 func (p *richParser) text(html string) error {
 	if strings.TrimSpace(html) == "" {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// Check returns an [Error] for the first parameter of a request that does not exist, is missing,
-// has the wrong type or is out of range. Telegram ignores nonexistent parameters and corrects some
-// values that are out of range. Here they are errors, because the bot would not get what it asked
-// for.
+// Check returns an [Error] if a parameter of a request does not exist, is missing, has the wrong
+// type or is beyond its limits. Telegram ignores nonexistent parameters and corrects some values
+// beyond the limits. Here they are errors, because the bot would not get what it asked for.
 //
 // As in Telegram, a JSON body may give any parameter as a string, as a form does. literals names
 // the parameters that the body gives in their own JSON type. The values in arrays and objects must

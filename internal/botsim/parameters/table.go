@@ -2,7 +2,7 @@
 // sent, and checks them against the table in parameters.json. The table lists the parameters of
 // each method and the fields of objects, says which of them are required, and limits their values.
 //
-// It checks only what needs no knowledge of chats and messages. In this package, a new method needs
+// The package checks only what needs no knowledge of chats and messages. In it, a new method needs
 // an entry in the table and no code:
 //
 //	"getChat": {

@@ -30,9 +30,10 @@ type Values map[string]string
 // Files maps the names of a form's fields to the contents of their files.
 type Files map[string][]byte
 
-// Read reads the parameters from the query string and the body of a request, which may be of any
-// content type that Telegram supports. literals has the names of the parameters that a JSON body
-// does not give as strings. A file is also a parameter, whose value is file:// and the file's name.
+// Read reads the parameters from the query string and, except for a GET, from the body of a
+// request, which may be of any content type that Telegram supports. If both give a parameter, the
+// body counts. literals has the names of the parameters that a JSON body does not give as strings.
+// A file is also a parameter, whose value is file:// and the file's name.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)

@@ -104,7 +104,7 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 
 // ConfirmBelow removes the updates that an offset confirms and returns their number. A negative
 // offset counts back from the next id. An offset of 0 confirms nothing. An offset far beyond the
-// next id confirms nothing either, because it dates from before the update ids restarted.
+// next id confirms nothing either, because it may date from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {

@@ -103,9 +103,9 @@ type Settings struct {
 
 var ports = []string{"", "443", "80", "88", "8443"}
 
-// Check returns an error, in Telegram's words, if Telegram does not accept the URL. It adds a
-// missing scheme. Unlike Telegram, it accepts http and any port if the host is localhost or a
-// loopback address.
+// Check returns an error, in Telegram's words, if the URL is malformed or has a scheme or a port
+// that Telegram does not accept. It adds a missing scheme. Unlike Telegram, it accepts http and any
+// port if the host is localhost or a loopback address.
 func (w *Settings) Check() error {
 	if !strings.Contains(w.URL, "://") {
 		w.URL = "https://" + w.URL
