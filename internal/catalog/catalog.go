@@ -68,7 +68,7 @@ func mustLoad(tag language.Tag) *i18n.Localizer {
 }
 
 // For returns the language for an IETF tag such as "en" or "pt-BR", or the closest language. It
-// returns English if the tag is empty or malformed, or if no language is close.
+// returns English if the tag is empty, malformed or not registered, or if no language is close.
 func For(tag string) Language {
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.Tag() == tag }); i >= 0 {
 		return languages[i]

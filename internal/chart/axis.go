@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// minRange is the smallest range of ratings that a picture shows. It keeps a rating that never
-// changes in the middle.
+// minRange is the smallest range of ratings that a picture shows, so that small changes look small.
 const minRange = 60
 
 // mostTicks is the maximum number of ticks on a time axis, because a small picture has no room for
@@ -130,8 +129,8 @@ func firstHour(year int, month time.Month, day int, zone *time.Location) time.Ti
 }
 
 // between returns the times between from and to that are multiples of the interval after the
-// beginning of the first day, at most mostTicks+1. Intervals of months are aligned with the
-// calendar.
+// beginning of the first day, or the first mostTicks+1 of them. Intervals of months are counted
+// from the beginning of the year 0.
 func (i interval) between(from, to time.Time) []time.Time {
 	year, month, day := from.Date()
 	if i.months > 0 {

@@ -135,7 +135,7 @@ func (c *canvas) path(text string, x, baseline int) {
 	}
 }
 
-// indexed converts the picture to its palette. This leaves a quarter of the bytes to compress.
+// indexed converts the picture to its palette, which leaves one byte per pixel to compress.
 func (c *canvas) indexed() *image.Paletted {
 	out := image.NewPaletted(c.image.Rect, c.palette.all())
 	known := map[color.RGBA]uint8{}

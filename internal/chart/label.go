@@ -83,8 +83,8 @@ func shorten(text string, width int) string {
 }
 
 // spread returns the heights at which to draw labels that belong at the given heights, which
-// ascend. Neighbors are at least distance apart, and all are between top and bottom. The labels
-// move as little as possible.
+// ascend. Neighbors are at least distance apart, and all are between top and bottom, where there
+// must be room for that. Labels that would be outside or too close to another one move.
 func spread(heights []int, distance, top, bottom int) []int {
 	// labels that touch; the label with index i belongs at sum/count + i*distance
 	type block struct{ sum, count int }

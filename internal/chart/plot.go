@@ -233,8 +233,8 @@ func (p *plot) crossed(box image.Rectangle) bool {
 	return false
 }
 
-// drawLabels writes the labels at the ends of their lines, or links them to the ends if they had to
-// move.
+// drawLabels writes the labels beside the plot, at the last heights of their lines, or links them
+// to those heights if they had to move.
 func (p *plot) drawLabels() {
 	type end struct{ line, y int }
 	var ends []end
