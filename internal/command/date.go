@@ -95,10 +95,10 @@ var (
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
 )
 
-// withoutDates removes dates and times of day from the text, and replaces "last night" with
-// "yesterday". It also returns the day that the dates give: nil if there are none, and the zero Day
-// if they differ. A weekday or a month that is a player's name stays, and so does a date with a
-// number that belongs to a score.
+// withoutDates removes dates, and times of day such as "7pm", from the text, and replaces "last
+// night" with "yesterday". It also returns the day that the dates give: nil if there are none, and
+// the zero Day if they differ. A date stays if it begins with a weekday or a month that is, or
+// ends, a player's name, or if it has a number that may belong to a score.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
@@ -173,7 +173,7 @@ func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 		if d.Month > 12 { // 11/27
 			d.Month, d.Day = d.Day, d.Month
 		}
-		// Others, such as 3.1. or 01/03/26, may be a score.
+		// Others may be a score: 5/11, and unless there is another score, also 3.1. and 01/03/26.
 		isDate := len(m[4]) == len("2026") || hasScore && m[3] != "" || d.Day > 12 && (hasScore || m[3] != "")
 		if isDate && !isGame(word, hasScore, beside...) && 0 < d.Month && d.Month <= 12 && 0 < d.Day && d.Day <= 31 {
 			return 'D', d

@@ -9,9 +9,9 @@ import (
 
 var blanks = regexp.MustCompile(` +`)
 
-// TestDates: withoutDates removes dates and times of day from a text, and returns the day. Apart
-// from spaces, it leaves the rest of the text unchanged, except that "last night" becomes
-// "yesterday".
+// TestDates: withoutDates removes dates, and times of day such as "7pm", from a text, and returns
+// the day. Apart from spaces, it leaves the rest of the text unchanged, except that "last night"
+// becomes "yesterday".
 func TestDates(t *testing.T) {
 	t.Parallel()
 	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},

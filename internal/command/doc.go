@@ -4,9 +4,9 @@
 // It owns the syntax of commands and nothing else. It is pure: no database, no network, no state,
 // no log, no texts for users. A malformed report, correction or lineup gives a [FormError], an
 // unclear name in a question or a lineup a [NameError], and a report in doubt a [Report] with a
-// [Doubt]. Other packages render them. It must not decide what the rules of a ladder allow, who has
-// a username, or which matches exist. All input is untrusted, so no text and no entities may make
-// it panic.
+// [Doubt]. Other packages render them. This package must not decide what the rules of a ladder
+// allow, who has a username, or which matches exist. All input is untrusted, so no text and no
+// entities may make the package panic.
 //
 // # Commands
 //

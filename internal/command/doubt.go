@@ -21,8 +21,8 @@ const (
 	DoubtTotal   Doubt = "total"   // a score may not count, for example as the total of the others
 	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
 	DoubtCounts  Doubt = "counts"  // either of the last two scores may count, because of extra time
-	// the words and the score may contradict each other about the winner, or a match ended early
-	// and no word states its outcome
+	// it is not clear who won: the words leave it open, or contradict the score, or a match ended
+	// early and no word states its outcome
 	DoubtWinner Doubt = "winner"
 	// several players have a name, or a name may be another word
 	DoubtName        Doubt = "name"

@@ -106,6 +106,6 @@ func namesMatch(words []string) bool {
 	return strings.HasPrefix(words[0], "#") || isNumber(words[0]) && !isScore
 }
 
-// looseScore matches a score whose separator does not touch its first number: in "13 :3", 13 may be
-// the match, and half of the score may be missing.
+// looseScore matches a separator that no number touches from the left, up to the next number, which
+// it captures: in "13 :3", 13 may be the match, and the first half of the score may be missing.
 var looseScore = regexp.MustCompile(`(?:^|[^0-9½\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)

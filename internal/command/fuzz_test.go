@@ -55,7 +55,7 @@ func FuzzArgs(f *testing.F) {
 		}
 		c, ok := command.Parse(m.text, m.entities, botUsername)
 		if !ok {
-			return // the text continues the command
+			return
 		}
 		checkParsers(t, c, sender(), &command.Person{ID: 11, Username: "rita"})
 	})

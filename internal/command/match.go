@@ -76,7 +76,8 @@ var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b
 var listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]{1,2}[.)][ \t]+([^0-9\s])`)
 
 // withScoresApart splits off the first number of a score typed directly after a player's username:
-// in "@carol3:1", Telegram marks "@carol3" as a mention.
+// in "@carol3:1", Telegram marks "@carol3" as a mention. If a player has the username carol3, the
+// mention stays whole.
 func (t text) withScoresApart(names *Names) text {
 	parts, people := strings.Split(t.written, placeholder), slices.Clone(t.people)
 	for i, p := range people {

@@ -210,7 +210,8 @@ func (n *Names) name(t text, of []atom, start, end int) plainName {
 }
 
 // longestName returns the number of atoms in the longest name of a player that begins with the
-// first atom. It returns 0 if there is none.
+// first atom. It returns 0 if there is none. A name of numbers alone does not count, and numbers is
+// as for find.
 func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {
@@ -273,8 +274,8 @@ func isScoreWord(word string) bool {
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""
 }
 
-// quotePattern matches quoted text after a break and not directly before an ASCII letter, a digit
-// or "_".
+// quotePattern matches quoted text at the beginning, after a break or after "(", and not directly
+// before an ASCII letter, an ASCII digit or "_".
 var quotePattern = regexp.MustCompile(`(?:^|[\s\pZ\p{Cf},;/|(\x{FFFC}])(` +
 	strings.ReplaceAll(`"…["”]|'…['’]|“…[”"]|”…”|„…[“”"]|‘…[’']|‚…[‘’']|«…»|»…«`, "…", `[^\n\x{FFFC}]+?`) + `)\B`)
 

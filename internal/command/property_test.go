@@ -225,8 +225,8 @@ func drawName(t *rapid.T) string {
 	return strings.Join(parts, "")
 }
 
-// addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a
-// user, or overlapping an earlier mention.
+// addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a user
+// or a username, or overlapping the command or an earlier mention.
 func addNoise(t *rapid.T, m *message) {
 	user := &command.Person{ID: 777, Name: "Nobody"}
 	end := units(m.text)

@@ -34,7 +34,7 @@ const (
 	ReasonSpan Reason = "span"
 	// no score, and no word that states the outcome
 	ReasonNoScore Reason = "no_score"
-	// a number lacks its other half, or may be a match number: the number
+	// a number whose other half is missing or may be a match number: the number
 	ReasonIncompleteScore Reason = "incomplete_score"
 	// three numbers: the third
 	ReasonThirdNumber Reason = "third_number"

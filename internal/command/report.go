@@ -83,7 +83,7 @@ func table(lines []line) (m Match, ok bool) {
 }
 
 // each reads lines, each with one result or several. After "lost to @bob 1:3", it stays open who
-// won "and @carol 3:1", because its larger number comes first.
+// won "and @carol 3:1", because only one of the two scores has its larger number first.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {

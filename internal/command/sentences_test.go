@@ -15,9 +15,9 @@ import (
 )
 
 // TestSentences reads what people type when a game is over. The bot must not record a wrong winner,
-// and must not suggest a command with another meaning. It must record the plain forms of each
-// language. Of the other sentences that are clear to a native speaker, it may ask about at most a
-// third. docs/dev/sentences.md has the outcomes; -update writes it.
+// ask without the truth among the answers, or suggest another command. It must record the plain
+// forms of each language. Of the other sentences that are clear to a native speaker, it may ask
+// about at most a third. docs/dev/sentences.md has the outcomes; -update writes it.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	var table, hardest strings.Builder

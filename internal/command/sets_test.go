@@ -87,8 +87,8 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 	}
 }
 
-// setErrors lists invalid combinations of several scores with their errors. All parsers of scores
-// must return these errors.
+// setErrors lists invalid scores, most of them of several sets, with the errors that ParseMatch and
+// ParseFix must return.
 var setErrors = []struct {
 	scores string
 	reason command.Reason

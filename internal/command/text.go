@@ -79,7 +79,8 @@ func (w word) isParticiple() bool {
 	})
 }
 
-// words returns the words and the people of the text, in order. Decoration alone is not a word.
+// words returns the words and the people of the text, in order. Decoration alone is not a word,
+// unless it has a meaning.
 func (t text) words() []word {
 	var all []word
 	before := ""

@@ -12,9 +12,8 @@ import (
 )
 
 // TestWinners reads sentences that state the winner. testdata/winners/en.txt explains their form.
-// Each must have the outcome that its heading names. The bot must not record another winner, and
-// must not suggest a command with another meaning. If it asks who won, the true winner must be
-// among the answers.
+// Each must have the outcome that its heading names. The bot must not record another winner or
+// suggest another command. If it asks who won, the true winner must be among the answers.
 func TestWinners(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/winners") {

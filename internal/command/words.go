@@ -44,7 +44,7 @@ const (
 
 	over      // stands before the loser, also after a noun
 	marker    // stands before the other side, but not after a noun: "den @bob"
-	personalA // between two numbers a colon, elsewhere the meaning "marker": "le gané a @bob 3 a 1"
+	personalA // between two numbers a colon, elsewhere like marker: "le gané a @bob 3 a 1"
 	from      // stands before the other side after a verb: "ganhei do @bob"
 	to        // stands before the winner after a word for losing: "perdi para @bob"
 	with      // stands before a teammate or an opponent
@@ -77,7 +77,7 @@ func (m meaning) isSender() bool { return me <= m && m <= toMe }
 // isColon reports whether a word may be the colon between two numbers.
 func (m meaning) isColon() bool { return m == separator || m == times || m == personalA }
 
-// isWith reports whether a word joins two people.
+// isWith reports whether a word is one such as "with", which may join two people.
 func (m meaning) isWith() bool { return m == with || m == withOrTo }
 
 // isBeforePerson reports whether a word may be a preposition or an article before a person.
