@@ -22,7 +22,7 @@ var visits struct {
 }
 
 // At visits a point. If the plan is for this visit, At carries out the plan. If the plan is to
-// [Meet] at a later visit to this point, At waits until then.
+// [Meet] at a later visit to this point, At waits until that plan has been carried out.
 func At(p Point) {
 	visits.Lock()
 	defer visits.Unlock()

@@ -32,8 +32,8 @@ type Attempts interface {
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
 	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End deletes all records of the update. The caller has seen an attempt return, so the update
-	// does not crash the process.
+	// End deletes all records of the update. An attempt at it has returned, which shows that the
+	// update does not crash the process.
 	End(ctx context.Context, update int64) error
 	// Open reports whether an attempt at any update began recently and did not return. Updates that
 	// have become dead letters do not count.
@@ -121,9 +121,9 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// ifRetryable returns an error of reading or recording attempts if a retry may succeed or the
-// context has ended. It logs any other error and returns nil: such an error says nothing about the
-// update, which is handled anyway.
+// ifRetryable returns an error of reading or recording attempts if the database is unavailable, a
+// lock is in the way or the context has ended. It logs any other error and returns nil: such an
+// error says nothing about the update, which is handled anyway.
 func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err

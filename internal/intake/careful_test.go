@@ -288,7 +288,7 @@ func TestLockedWhileCareful(t *testing.T) {
 	})
 }
 
-// TestAttemptsThatCannotBeRecorded: if Begin or End fails for a reason other than an outage, the
+// TestAttemptsThatCannotBeRecorded: if Begin or End fails because the permission is missing, the
 // update is still handled.
 func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
