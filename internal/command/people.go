@@ -32,7 +32,7 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		// The @ is left only if the word is neither a mention nor a player's name.
+		// The @ is left if the word is neither a mention nor a player's name, or means the sender.
 		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}
 		}

@@ -17,8 +17,8 @@ const (
 	maxInProgress = 100
 	longPoll      = 50 * time.Second
 	// reaskAfter is how long the poller waits before it asks for the same offset again, to get
-	// updates behind those in progress. Telegram returns a single update if the same offset is
-	// requested more than once in half a second.
+	// updates behind those in progress. Telegram returns at most one update if the same offset is
+	// requested again within half a second.
 	reaskAfter = 600 * time.Millisecond
 	// finishTimeout is how long a stopping poller waits for the updates in progress.
 	finishTimeout = 3 * time.Second

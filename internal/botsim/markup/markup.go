@@ -4,7 +4,8 @@
 //	<b>Alice</b> beat <a href="tg://user?id=1002">Bob</a>    a bot's markup, with parse_mode HTML
 //	/match [Bob 2](tg://user?id=1002) 3:1                    how a test writes a picked mention
 //
-// It knows no users. The caller tells it which users exist, and replaces their ids with the users.
+// The package knows no users. The caller tells it which users exist, and replaces their ids with
+// the users.
 package markup
 
 import (
