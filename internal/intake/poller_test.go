@@ -43,8 +43,8 @@ func TestOffset(t *testing.T) {
 	})
 }
 
-// TestUpdateComesDuringPoll: reaskAfter counts from the end of a poll, not from its start, so a
-// quick handler finishes before the next poll.
+// TestUpdateComesDuringPoll: after a long poll has returned an update, the next poll waits until a
+// quick handler has finished, and then confirms the update.
 func TestUpdateComesDuringPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

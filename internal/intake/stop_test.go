@@ -37,8 +37,9 @@ func TestStopWithNothingInHand(t *testing.T) {
 	})
 }
 
-// TestStopIsBounded: a stop takes at most finishTimeout plus confirmTimeout. Updates whose handler
-// hangs, or that fail because of an outage, are left to the next poller.
+// TestStopIsBounded: a stop takes at most finishTimeout plus confirmTimeout. An update whose
+// handler hangs, or that fails because of an outage, stays unconfirmed together with all updates
+// behind it, and the next poller handles it.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangs := func(ctx context.Context, u Update) error {

@@ -17,7 +17,7 @@ func TestFailuresInTurns(t *testing.T) {
 		attempts string // the outcome of each, see outcome; the last outcome repeats
 		letters  string // the outcome of each attempt to store the dead letter
 		careful  bool
-		want     string // when each attempt is made, in milliseconds; end: when the next update is handled
+		want     string // times in milliseconds: of attempts, of storing (letter), and of the next update (end)
 	}{
 		"an outage": {
 			attempts: "aaaaaaa.",
@@ -117,9 +117,9 @@ func TestFailuresInTurns(t *testing.T) {
 	}
 }
 
-// outcome returns the error that a letter stands for: unavailable, busy, own failure, hopeless, or
-// success. A capital letter makes unavailable and busy hang first, and an own failure take two
-// seconds.
+// outcome returns the error that a letter stands for: errAway (a), errBusy (b), errOwn (o) or
+// errHopeless (h). A and B first hang until the context ends, and O first takes two seconds. Any
+// other letter means success.
 func outcome(ctx context.Context, letter byte) error {
 	switch letter {
 	case 'a':

@@ -69,8 +69,8 @@ func (hook *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// take reads the update in the request, waits until the worker has persisted it, and returns the
-// response status.
+// take reads the update in the request, has the worker persist it, and returns the response status.
+// It stops at the first step that fails.
 func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if r.Method != http.MethodPost {
 		return http.StatusMethodNotAllowed
@@ -88,8 +88,8 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if status != http.StatusOK {
 		return status
 	}
-	// If the client has disconnected, the update may not have been persisted. The status must still
-	// be 503: a proxy may pass it on.
+	// If the client has disconnected, the context has ended and the update may not have been
+	// persisted. Even then the status must be right, because a proxy may pass it on.
 	turn, leave := hook.lanes.join(u.Lane)
 	defer leave()
 	if !awaitTurn(r.Context(), turn) || hook.worker.persist(r.Context(), u, false) != nil {
@@ -98,7 +98,8 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// admits reports whether the request has the right secret. The comparison takes constant time.
+// admits reports whether the request has the right secret. If the webhook's secret is empty, no
+// request has it. The comparison takes constant time.
 func (hook *Webhook) admits(r *http.Request) bool {
 	given, want := sha256.Sum256([]byte(r.Header.Get(secretHeader))), sha256.Sum256([]byte(hook.secret))
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""

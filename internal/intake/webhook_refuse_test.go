@@ -91,7 +91,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestWebhookWarns: the log reports refused requests at most once a minute, and never their
+// TestWebhookWarns: the log reports requests with a wrong secret once a minute, without their
 // content.
 func TestWebhookWarns(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 
 const secret = "a secret"
 
-// readUpdate reads {"id": …, "lane": …} and ignores the rest.
+// readUpdate reads {"id": …, "lane": …}, in which the id is required, and ignores the rest.
 func readUpdate(raw []byte) (Update, error) {
 	var in struct{ ID, Lane int64 }
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -36,7 +36,7 @@ func request(ctx context.Context, method, body string) *http.Request {
 	return r
 }
 
-// posts holds requests with updates, and their answers by update.
+// posts sends updates to a webhook, and holds the answers by the id of the update.
 type posts struct {
 	hook *Webhook
 	all  sync.WaitGroup
@@ -175,8 +175,9 @@ func TestWebhookFailingUpdate(t *testing.T) {
 	}
 }
 
-// TestWebhookDatabaseAway: during an outage, updates that need the database get 503, so the
-// messenger redelivers them, and the others are handled. The log reports the outage once a minute.
+// TestWebhookDatabaseAway: during an outage, updates that need the database get 503, and the others
+// are handled. When an update comes again after the outage, it gets 200. The log reports the outage
+// once a minute.
 func TestWebhookDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

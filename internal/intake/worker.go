@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// giveUpAfter limits how long an update is retried after it first failed through its own fault.
-	// It must be short: everything behind the update stays unconfirmed in the meantime.
+	// giveUpAfter limits how long an update is retried after it first failed through its own fault,
+	// not counting the time of outages and locks. It must be short: in the meantime, the update's
+	// lane waits, and a Poller confirms nothing behind the update.
 	giveUpAfter = 5 * time.Second
-	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. After an
+	// attemptTimeout limits an attempt, so that an attempt that hangs becomes a failure. After an
 	// attempt that failed through the update's own fault, the next attempt has the same deadline.
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits storing a dead letter, and each call to Attempts except End.
@@ -41,8 +42,8 @@ type Worker struct {
 	careful careful
 	now     func() time.Time
 	log     *slog.Logger
-	// recent has the updates that were persisted recently. A messenger that missed the confirmation
-	// redelivers them, but they need not reach the database again.
+	// recent has the ids of updates that were persisted recently. A messenger that missed the
+	// confirmation redelivers these updates, but they need not reach the database again.
 	recent *recent.Set[int64]
 }
 
@@ -103,7 +104,7 @@ type task struct {
 	// deadline limits the attempts; zero: the next attempt has all of attemptTimeout.
 	deadline time.Time
 	panicked bool
-	returned bool  // a recorded attempt has returned, so the update does not crash the process
+	returned bool  // a recorded attempt has returned, which shows that the update does not crash the process
 	silent   bool  // the sender is not notified of the dead letter
 	reason   error // why the update becomes a dead letter; nil before that is decided
 }
@@ -206,8 +207,9 @@ func (t *task) deadLetter(ctx context.Context) error {
 	return err
 }
 
-// logFailure logs a failure, except for two kinds that are logged elsewhere: an outage is logged
-// for all updates together, and a permanent failure together with its dead letter.
+// logFailure logs a failed attempt, or a failure to store the dead letter. It leaves out what is
+// logged elsewhere: an outage, which is logged for all updates together, and a permanent failure of
+// the update, which is logged together with the dead letter.
 func (t *task) logFailure(ctx context.Context, blame Blame, err error) {
 	switch {
 	case blame == Unavailable:
@@ -237,13 +239,13 @@ type outage struct {
 	since  time.Time // when the outage began; zero: there is none
 	seen   time.Time // when an update last failed with Unavailable
 	logged time.Time // when the log last reported the outage
-	// update is the id of the update that last failed with Unavailable. Any other outcome of that
-	// update ends the outage. Other updates prove nothing: they may not need the database.
+	// update is the id of the update that last failed with Unavailable. For outageLogEvery after
+	// that, only this update can end the outage: other updates may not need the database.
 	update int64
 }
 
-// noteUnavailable records that an update failed with Unavailable, and logs the outage when it
-// begins and then every outageLogEvery.
+// noteUnavailable records that an update failed with Unavailable. It logs the outage when it
+// begins, and then at most once every outageLogEvery.
 func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -258,9 +260,9 @@ func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	}
 }
 
-// noteOther records that an update had an outcome other than Unavailable. If no update has failed
-// with Unavailable for a minute, any update ends the outage: the update that failed last may have
-// gone to another instance.
+// noteOther records that an update had an outcome other than Unavailable. This ends the outage if
+// it was the last update to fail with Unavailable. If none has failed so for outageLogEvery, any
+// update ends the outage: the last one that failed may have gone to another instance.
 func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -281,7 +283,7 @@ type lanes struct {
 func newLanes() *lanes { return &lanes{last: make(map[int64]chan struct{})} }
 
 // join puts an update at the end of a lane. turn is closed once the update is at the front. The
-// caller must call leave, whether or not the update's turn has come.
+// caller must call leave exactly once, whether or not the update's turn has come.
 func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

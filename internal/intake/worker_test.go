@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// retries lists the times of the attempts at an update that always fails.
+// retries lists when the attempts at an update are made, from the first attempt on, if each returns
+// errOwn at once.
 var retries = []time.Duration{0, 100 * ms, 300 * ms, 700 * ms, 1500 * ms, 2500 * ms, 3500 * ms, 4500 * ms}
 
 func TestFailingUpdate(t *testing.T) {
@@ -135,8 +136,8 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// TestCut: attempts are cut off, so that the update is persisted within attemptTimeout, whatever
-// its handler does.
+// TestCut: an update whose attempts are slow, hang or fail through its own fault is persisted
+// within attemptTimeout.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -22,8 +22,9 @@ type CelebrationKind string
 
 // The kinds, most important first.
 const (
-	// NewNumberOne means that the player has taken the lead in the ranking, and is still its only
-	// leader after the last match of the message.
+	// NewNumberOne means that the player, who was not first before the match, gained points in it
+	// and became the only leader of the ranking, and stayed so through the last match of the
+	// message.
 	NewNumberOne CelebrationKind = "number_one"
 	// UpsetOfMonth means that the match is the largest upset of the calendar month so far, in the
 	// group's time zone.
@@ -47,7 +48,8 @@ const (
 	MinUpset = 100
 
 	// MaxLeaders is the maximum number of players to read from the top of the ranking to find a new
-	// number one. Hardly any message involves that many players.
+	// number one. Some of them must not play in the message, and hardly any message involves that
+	// many players.
 	MaxLeaders = 64
 	// matchesToABest is the number of matches that a player must have played before a personal best
 	// is special.
@@ -96,8 +98,8 @@ func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 }
 
 // newNumberOne returns the player to celebrate as the new number one, and the index of the match in
-// which that player took the lead. The player must still be the number one after the last match of
-// the message. If there is no such player, passed is -1.
+// which that player took the lead. The player must have stayed the number one through the last
+// match of the message. If there is no such player, passed is -1.
 func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed int) {
 	f := fieldOf(matches, leaders)
 	passed = -1
@@ -166,8 +168,9 @@ func (f field) update(m *Played) {
 	}
 }
 
-// highest returns the highest rating in the ranking and the number of players in it, both without
-// the player except. The rating is -1 if there is no other player.
+// highest returns the highest rating among the players of the field who have a place, and the
+// number of these players, both without the player except. The rating is -1 if there is no other
+// player.
 func (f field) highest(except PlayerID) (elo, count int) {
 	elo, count = -1, len(f.others)
 	if count > 0 {

@@ -61,9 +61,9 @@ func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	}
 }
 
-// TestNewNumberOne: player 1 is celebrated if the match raises the player's rating and makes the
-// player the only leader of a ranking of at least three players. Otherwise, nothing is celebrated.
-// The players with the standings 3, 4 and 5 do not play.
+// TestNewNumberOne: player 1 is celebrated if the player was certainly not first before the match,
+// gains points in it, and is then the only leader of a ranking of at least three players.
+// Otherwise, nothing is celebrated. The players with the standings 3, 4 and 5 do not play.
 func TestNewNumberOne(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1500, 20)

@@ -24,9 +24,9 @@ type division struct {
 	difference *big.Rat // between the teams' average ratings
 }
 
-// divisions returns all ways to divide players into two teams, most even first. Two equally even
-// ways are compared by the last player whom they put into different teams. The way that has this
-// player in the second team comes first.
+// divisions returns all ways to divide players that a Split allows, most even first. Two equally
+// even ways are compared by the last player whom they put into different teams. The way that has
+// this player in the second team comes first.
 func divisions(ratings []int) []division {
 	var all []division
 	var divide func(player int, first, second []int)

@@ -18,7 +18,7 @@ type RatingRules struct {
 }
 
 // Provisional is a different K-factor for a player's first matches in a season. The zero value
-// means none. A higher K lets newcomers reach their level sooner. Opponents keep their own K, so
+// means none. A higher K lets new players reach their level sooner. Opponents keep their own K, so
 // the rating changes of such a match may not add up to zero.
 type Provisional struct {
 	K       int `json:"provisional_k_factor"`
@@ -159,8 +159,7 @@ type Played struct {
 	RatingRules
 	Result
 	PlayedAt time.Time
-	// Upset is the average rating of the losers minus the average rating of the winners if the
-	// difference is MinUpset or more, otherwise 0.
+	// Upset is what the function Upset returns for the match, or 0 if that is less than MinUpset.
 	Upset   int
 	Players []MatchPlayer
 }

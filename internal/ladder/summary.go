@@ -75,7 +75,7 @@ func (p *Peak) reach(value int, m *Match) {
 type Summary struct {
 	Tally
 	Best      Peak // the highest rating after a match
-	Streak    Peak // the longest run of wins, which may have begun earlier, and its last match
+	Streak    Peak // the longest run of wins, which may have begun before these matches, and its last match
 	Upset     Peak // the largest upset won by the player's side
 	Opponents map[PlayerID]*Tally
 	Partners  map[PlayerID]*Tally

@@ -88,8 +88,8 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 }
 
 // TestContentMadeWhenSent: the store gets the sender's receipt for a board, including the
-// fingerprint. A skipped update counts in the statistics as skipped, but its request counts against
-// the limits.
+// fingerprint. A board that the sender skips counts as skipped in the statistics, but its request
+// counts against the limits.
 func TestContentMadeWhenSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

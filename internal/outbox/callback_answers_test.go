@@ -27,8 +27,8 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 
 func durations(at ...time.Duration) []time.Duration { return at }
 
-// TestCallbackAnswersDoNotWait: a callback answer waits only for earlier callback answers of its
-// chat.
+// TestCallbackAnswersDoNotWait: what holds up messages does not hold up a callback answer. In its
+// chat, it waits only for earlier callback answers.
 func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
