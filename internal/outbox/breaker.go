@@ -19,8 +19,9 @@ const (
 )
 
 // outageChats is the number of chats in which requests must fail as Unreachable, Ambiguous or
-// Unauthorized, with nothing but rate limits in between, before the circuit opens. It is also the
-// number of chats that must be refused in the same words before refusals count as an outage.
+// Unauthorized, with nothing but rate limits in between, to open the circuit. It is also the number
+// of chats that must be refused in the same words for refusals to count as an outage, which opens
+// the circuit as well.
 const outageChats = 3
 
 // breaker is a circuit breaker that pauses all lanes except those of callback answers. When the

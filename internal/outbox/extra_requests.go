@@ -38,7 +38,7 @@ func (r *requests) begin(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		err = context.Cause(ctx) // once request has given up, the count must not change
+		err = context.Cause(ctx) // once term.request has given up, the count must not change
 	}
 	if err != nil {
 		return &Failure{Kind: Unreachable, Err: err}
@@ -47,8 +47,9 @@ func (r *requests) begin(ctx context.Context) error {
 	return nil
 }
 
-// awaitLease waits until the lease lasts long enough for the first request. It checks the lease
-// again because the sender may have taken a long time to prepare the request.
+// awaitLease waits until the lease lasts long enough for the first request. It fails if the
+// dispatcher stops or the context ends before that. The lease was long enough when send began, but
+// the sender may have taken a long time to prepare the request.
 func (r *requests) awaitLease(ctx context.Context) error {
 	for {
 		err := r.term.whyNot(r.timeout)
@@ -69,11 +70,11 @@ func (r *requests) count() int {
 	return r.made
 }
 
-// extraRequest is any request for a message but the first, except for a callback answer. It waits
-// for the total limit, because the messenger counts it like any other. It does not wait for the
-// limits of its chat, which could take a minute in the middle of a message; the chat's next message
-// waits longer instead. It goes before all lanes that wait for a send slot, because its lane
-// already holds a slot.
+// extraRequest is any request for a message but the first, except for a callback answer. Like any
+// request, it waits for the circuit, the lease and the total limit. It does not wait for the limits
+// of its chat, which could take a minute in the middle of a message; the chat's next message waits
+// longer instead. It goes before all lanes that wait for a send slot, because its lane already
+// holds a slot.
 type extraRequest struct {
 	lane    *lane
 	message Message
@@ -98,7 +99,7 @@ func (t *term) awaitExtra(ctx context.Context, l *lane, m Message) error {
 }
 
 // onAsked queues an extra request. It counts the previous request for the message, which has just
-// ended.
+// ended, against the limits.
 func (t *term) onAsked(r extraRequest, now time.Time) {
 	r.lane.chat.setLimits(t.settings.Limits.forChat(r.message.Private))
 	t.countRequest(r.lane, now)

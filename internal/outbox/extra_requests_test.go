@@ -21,9 +21,10 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	return m
 }
 
-// TestExtraRequests: extra requests for a message count against the limits. An extra request waits
-// only for the total limit, and goes ahead of other chats. The chat's next message waits until the
-// limits, which count all of these requests, allow it. Each request has the full timeout.
+// TestExtraRequests: extra requests for a message count against all limits. Of the limits, an extra
+// request waits only for the total one, and it goes ahead of other chats. The chat's next message
+// waits until the limits, which count all of these requests, allow it. Each request has the full
+// timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

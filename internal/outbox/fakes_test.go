@@ -322,13 +322,13 @@ func (t *term) checkEmpty(test *testing.T) {
 			test.Errorf("kept in memory: %d %s", n, what)
 		}
 	}
-	t.Wake() // synchronizes with the next step
+	t.Wake() // orders the reads above before the next step
 }
 
 // laneCount returns the number of lanes in memory.
 func (t *term) laneCount() int {
 	n := len(t.lanes)
-	t.Wake() // synchronizes with the next step
+	t.Wake() // orders the reads above before the next step
 	return n
 }
 

@@ -109,8 +109,8 @@ type chatPace struct {
 
 // setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
 // rest is left to messages. If there are any limits, requests for pages and boards are also at
-// least a second apart. Otherwise, quick presses of buttons would use up a limit, and the last
-// press, the only one that matters, would have to wait.
+// least a second apart. Without this second, quick presses of buttons would use up a limit, and the
+// last press, the only one that matters, would have to wait.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {

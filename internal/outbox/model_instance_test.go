@@ -23,7 +23,7 @@ type instance struct {
 	mu            sync.Mutex
 	thaw          chan struct{} // nil: not frozen
 	thawedAt      time.Time     // end of the last freeze
-	frozenCheckAt time.Time     // when the last lease check that a freeze interrupted returned
+	frozenCheckAt time.Time     // end of the last lease check that a freeze interrupted
 	isolatedUntil time.Time     // until then, it cannot renew its lease
 	lease         *heldLease
 	term          *term // nil: not dispatching
@@ -71,7 +71,7 @@ func (i *instance) leads() bool {
 	return i.term != nil
 }
 
-// currentLease returns the last lease that the instance acquired.
+// currentLease returns the last lease that the instance acquired, nil if there is none.
 func (i *instance) currentLease() *heldLease {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -121,7 +121,8 @@ func (w *world) checkCallRate() {
 }
 
 // fate returns the outcome of the next request for a message. An outage, an old id of the chat, or
-// an unknown message to edit overrides the script.
+// an unknown message to edit overrides the script. The last outcome of the script always comes
+// within the timeout.
 func (w *world) fate(m Message) fate {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -72,8 +72,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutageEndsWithTheFirstAnswer: the first request that the messenger answers ends the outage
-// for all chats, even if the answer is a refusal.
+// TestOutageEndsWithTheFirstAnswer: the first request that succeeds or fails as Rejected, Forbidden
+// or Obsolete ends the outage for all chats.
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{

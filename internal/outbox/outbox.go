@@ -12,8 +12,8 @@
 //     unknown or was not persisted, the same message is sent again as a possible duplicate. After
 //     [MaxPossibleDuplicates] requests with an unknown outcome, the dispatcher gives up on the
 //     message, unless it is an [Edit] or a [Page].
-//   - Unless the message itself caused the failure, its items stay first in their lane and
-//     are retried, until they expire or the dispatcher gives up on them.
+//   - After a failure that may pass, the items stay first in their lane and are retried, until they
+//     expire or the dispatcher gives up on them.
 //   - Only the holder of the [Lease] sends. A request begins only if its timeout ends before
 //     another instance can take the lease. A write of an old epoch fails with [ErrLeaseLost].
 package outbox

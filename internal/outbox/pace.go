@@ -19,7 +19,7 @@ type pace struct {
 const farFuture = 1000 * time.Hour
 
 // next returns the earliest moment, not before now, at which another request may start while
-// inFlight others are in flight.
+// inFlight others are in flight. The moment is farFuture away if one of these must end first.
 func (p *pace) next(now time.Time, inFlight int) time.Time {
 	next := now
 	for _, w := range p.windows {
