@@ -26,8 +26,7 @@ func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 var ambiguousPauses = [...]time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}
 
 const (
-	// defaultTimeout limits a request that does not repeat another one, unless Settings.SendTimeout
-	// is shorter.
+	// defaultTimeout is the default and the maximum of Settings.SendTimeout.
 	defaultTimeout = 5 * time.Second
 	// LongestRequest limits a request that may repeat another one, except for a callback answer. If
 	// Settings.SendTimeout is shorter than defaultTimeout, the limit is shorter in proportion. The

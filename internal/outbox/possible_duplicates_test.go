@@ -244,8 +244,8 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 }
 
 // TestEditsAreRepeatedUntilTheyArrive: an edit is repeated until a request succeeds, because
-// repeating it creates no duplicate. The pauses grow to 15 minutes, and each repeated request has
-// the longer timeout.
+// repeating it creates no duplicate. The pauses grow to 15 minutes, and a repeated request has the
+// longer timeout.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

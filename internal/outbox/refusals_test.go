@@ -44,8 +44,8 @@ func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, reques
 	checkBetween(t, fmt.Sprintf("life of item %d", id), begun[len(begun)-1].Sub(begun[0]), low, high)
 }
 
-// TestRefusedInOneChat: after an unknown refusal in only one chat, the item is retried for about a
-// minute. Then it becomes a dead letter, and its lane continues.
+// TestRefusedInOneChat: an item that is always refused for an unknown reason, in only one chat, is
+// retried for about a minute. Then it becomes a dead letter, and its lane continues.
 func TestRefusedInOneChat(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]Action{"message": Send, "page": Page, "board": Ensure} {
@@ -174,8 +174,8 @@ func TestRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatDiffer: refusals in different words are not an outage. Failures without an answer
-// from the messenger are not an outage either.
+// TestRefusalsThatDiffer: refusals in different words are not an outage. Failures of the kind
+// Failed without words from the messenger are not an outage either.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(chat int64) string{

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// TestUnnecessaryEditsAreSkipped: an edit of a message, or an update of a board, is skipped if the
-// message is known and already shows the new content.
+// TestUnnecessaryEditsAreSkipped: an edit of a message or of a board is skipped if the message is
+// known and already shows the new content.
 func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	t.Parallel()
 	same := Message{Items: []Item{{Kind: "test"}}}

@@ -16,7 +16,7 @@ const (
 	// finishTimeout is how long persisting the last results may take after the longest request has
 	// ended. It is short because a process has about 10 s to stop and must also release the lease.
 	finishTimeout = 500 * time.Millisecond
-	// maxBatch limits how many results and lanes there are in one call to the store.
+	// maxBatch limits how many results and lanes there are together in one call to Store.Advance.
 	maxBatch = 256
 	// leasePoll is how often to check again whether the lease lasts long enough for a request.
 	leasePoll = 100 * time.Millisecond
@@ -69,7 +69,8 @@ type result struct {
 	persistAt time.Time // earliest time to persist it; zero: at once
 }
 
-// batch is the input of one call to Store.Advance, and the outcome of the call.
+// batch is the input and the outcome of one call to Store.Advance, and of the call to
+// Store.Summarize before it, if there is one.
 type batch struct {
 	results    []result
 	outcomes   []Result // the Result of each of results, in the same order

@@ -83,7 +83,7 @@ func docker(ctx context.Context, args ...string) (string, error) {
 func (c *container) begin(o Options, port int, password string) (err error) {
 	cmd := exec.Command("docker", slices.Concat([]string{
 		"run", "--rm", "--interactive", "--name", c.name,
-		// The label tells users and tests which process owns the container.
+		// The label tells users which process owns the container.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
 		"--env", "POSTGRES_PASSWORD", "--env", "POSTGRES_INITDB_ARGS=--no-sync", image, "sh", "-c", containerScript, "sh",
 	}, o.arguments())...)

@@ -27,8 +27,8 @@ import (
 	"github.com/xi2/xz"
 )
 
-// systemCache is the folder in which root keeps fetched programs for all users, because the
-// server's user could not enter root's home folder.
+// systemCache is the folder for fetched programs if this process is root, because the server's user
+// could not enter root's home folder, or if the user has no cache folder.
 const systemCache = "/var/cache/elobot"
 
 // cacheFolder returns the folder for fetched programs.

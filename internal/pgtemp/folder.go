@@ -13,9 +13,10 @@ import (
 
 var errInUse = errors.New("another process has a server running on it")
 
-// MarkerName is the file that marks a folder as made by this package. It is created before anything
-// else, and only in a folder that is empty, apart from lost+found. A start therefore never writes
-// to a foreign folder, but can reuse a folder whose first start did not finish.
+// MarkerName is the name of the file that marks a folder as made by this package. The file is
+// created before anything else, and only in a folder that is empty, apart from lost+found. A start
+// therefore never writes to a foreign folder, but can reuse a folder whose first start did not
+// finish.
 const MarkerName = "elobot-folder"
 
 const markerText = "elobot keeps a PostgreSQL server in this folder. " +
@@ -39,8 +40,9 @@ type folder struct {
 	lock *os.File // nil for a temporary folder, or if this process is not in charge
 }
 
-// openFolder makes and marks the folder if necessary. If the folder has foreign files, openFolder
-// changes nothing and fails with ErrForeignFolder.
+// openFolder makes and marks the folder Options.DataDir if necessary. If the folder has foreign
+// files, openFolder changes nothing and fails with ErrForeignFolder. If DataDir is empty, it
+// returns the zero folder.
 func openFolder(o Options) (*folder, error) {
 	if o.DataDir == "" {
 		return &folder{}, nil
@@ -89,7 +91,7 @@ func CheckFolder(path string) error {
 // takeCharge makes this process the only one that may start a server on the folder. If the last
 // process in charge has ended, takeCharge waits for that process's server to end, because the
 // watcher may still be stopping it. While another process is in charge, takeCharge asks inUse
-// whether to stop waiting.
+// whether to stop waiting. If inUse returns true, takeCharge returns nil without taking charge.
 func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) (done bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("its server neither answers nor ends: stop it"))
 	defer cancel()
@@ -111,7 +113,7 @@ func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) 
 }
 
 // lockNow takes charge of the folder without waiting. The error is errInUse if the folder is
-// locked.
+// locked. For the zero folder, lockNow does nothing.
 func (f *folder) lockNow() (err error) {
 	if !f.named() {
 		return nil

@@ -79,7 +79,7 @@ type engine interface {
 	pause(ctx context.Context, immediate bool) error
 	resume(ctx context.Context) error
 	stop(ctx context.Context) error
-	// checkAlive returns an error with the reason if the server has ended.
+	// checkAlive returns an error with the reason unless the server is running.
 	checkAlive() error
 }
 

@@ -108,7 +108,8 @@ func mustStopAfterKill(t *testing.T, server *Server) {
 	}
 }
 
-// mustBePrivate checks that only the server's user, never root, has access to the folder.
+// mustBePrivate checks that the folder does not belong to root, and that its mode gives access only
+// to its owner.
 func mustBePrivate(t *testing.T, folder string) {
 	t.Helper()
 	info, err := os.Stat(folder)

@@ -216,8 +216,8 @@ func (p *programs) arguments() []string {
 	})
 }
 
-// checkAlive returns an error with the reason if the server has ended: errPortTaken if it could not
-// listen on its port.
+// checkAlive returns an error unless the server is running: errPortTaken if the server has ended
+// because it could not listen on its port, and otherwise an error with the reason.
 func (p *programs) checkAlive() error {
 	if p.process == 0 {
 		return errors.New("the server is not running")

@@ -71,7 +71,8 @@ type Rules struct {
 	// Grace is how long to wait for a canceled request to return. The outcome of a request that
 	// does not return by then is unknown.
 	Grace time.Duration
-	// Prompt makes the model check how long items wait, given the failures that it is notified of.
+	// Prompt makes the model check how long items wait, given the failures that it is notified of,
+	// and that boards wait for messages and pages.
 	Prompt bool
 }
 
@@ -223,8 +224,8 @@ func New(rules Rules, now func() time.Time) *Model {
 }
 
 // Verdict returns the first few violations, nil if there are none. Items that have not ended and
-// unexplained duplicates are violations too, so call it only after the queue has had time to send
-// everything.
+// unexplained duplicates are violations too, so call it only once, after the queue has had time to
+// send everything.
 func (m *Model) Verdict() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

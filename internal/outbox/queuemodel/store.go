@@ -173,8 +173,8 @@ func (m *Model) expected(t *take, i *item) []State {
 	}
 }
 
-// applyAnswer updates the lane and the item when the answer to a request of the current leader is
-// persisted.
+// applyAnswer updates the lane and the first item of a take when the answer to a request of the
+// current leader is persisted. It does nothing for the other items of the take.
 func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	if t.items[0] != i || t.request == nil || t.epoch != m.leader {
 		return

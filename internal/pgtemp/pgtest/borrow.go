@@ -32,7 +32,7 @@ const (
 	maxIdleSessions = 4
 )
 
-// idleDatabases are the databases that no test has borrowed.
+// idleDatabases are the databases that tests have returned and no test uses at the moment.
 var idleDatabases struct {
 	mu  sync.Mutex
 	all []*Database

@@ -61,7 +61,8 @@ func share() (url string, err error) {
 	return "", errOwnerEnded
 }
 
-// socketName returns a name that differs for each run of go test, and for each kind of server.
+// socketName returns a name that differs for each user, for each run of go test, and for each kind
+// of server.
 func socketName(run int, choice string) string {
 	hash := sha256.Sum256(fmt.Append(nil, os.Getuid(), run, choice, settings()))
 	return fmt.Sprintf("@elobot-pgtest-%x", hash[:16])
