@@ -12,7 +12,7 @@ import (
 // replayed. `elobot verify` shows the operator where.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
-// Match is a stored match of a ladder.
+// Match is a match of a ladder. It has no ID and no Number before it is stored.
 type Match struct {
 	ID     MatchID
 	Number int
@@ -178,7 +178,8 @@ func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	return h.ReplayFrom(standings, reason, change)
 }
 
-// ReplayFrom is like Replay, but starts from the standings in table, and modifies them.
+// ReplayFrom is like Replay, but starts from the standings in table, and modifies them. It fails as
+// Table.Play does.
 func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Rewrite, error) {
 	w := Rewrite{Season: h.Season, Reason: reason}
 	for i := range h.Matches {

@@ -19,12 +19,12 @@ type Purpose string
 
 const (
 	Outcome      Purpose = "outcome"      // the effect of a command, or why it had none
-	Answer       Purpose = "answer"       // the answer to a question; the sender can ask again
+	Answer       Purpose = "answer"       // the answer to a question, or another reply that the sender can ask for again
 	Notification Purpose = "notification" // not the answer to a command
 )
 
-// Lifetime returns how long a notice is worth sending: 10 minutes for the answer to a question, and
-// 24 hours for all other notices. Telegram keeps an unfetched update for 24 hours, too.
+// Lifetime returns how long a notice is worth sending: 10 minutes for an Answer, and 24 hours for
+// all other notices. Telegram keeps an unfetched update for 24 hours, too.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -40,7 +40,7 @@ type Kind struct {
 	// needs more than one line. Other notices that wait in the same chat may be merged into one
 	// message.
 	Alone   bool
-	Refuses bool // the notice says why a command did nothing
+	Refuses bool // the notice is a refusal: it says why a command changed nothing
 }
 
 // Fleeting is implemented by a type of notice if some of its notices expire as fast as an Answer,

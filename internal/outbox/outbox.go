@@ -296,7 +296,7 @@ type Store interface {
 	// returns only the lane of callback answers.
 	Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error)
 	// Recent returns the requests of all instances that ended within the given duration before now,
-	// except answers to buttons. An item marked as sending counts as a request made now.
+	// except answers to buttons. The last request for an item marked as sending counts as made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
 	// Advance persists results, then takes the next message of each lane and marks it as sending.
 	// It does both or neither. Persisting a result twice has no further effect, except that a pause

@@ -28,7 +28,7 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 }
 
 // TestPagesShareThePace: pages and messages share the limits of their chat, and pages use only half
-// of them. If both wait, messages go first, but only for pagePatience.
+// of each limit. If both wait, messages go first, but only for pagePatience.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
