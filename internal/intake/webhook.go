@@ -127,7 +127,7 @@ func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int
 
 var errWrongSecret = errors.New("missing or wrong secret")
 
-// refuse logs why a request is refused, at most once every warnEvery, and returns the status.
+// refuse logs why a request is refused, as often as sometimes allows, and returns the status.
 func (hook *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
 	sometimes.Do(func() {
 		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute",

@@ -260,9 +260,9 @@ func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	}
 }
 
-// noteOther records that an update had an outcome other than Unavailable. This ends the outage if
-// it was the last update to fail with Unavailable. If none has failed so for outageLogEvery, any
-// update ends the outage: the last one that failed may have gone to another instance.
+// noteOther records that an update had an outcome other than Unavailable. Only the update that last
+// failed with Unavailable ends the outage. Once that failure is outageLogEvery old, any update
+// does: the update that failed may have gone to another instance.
 func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -22,9 +22,8 @@ type CelebrationKind string
 
 // The kinds, most important first.
 const (
-	// NewNumberOne means that the player, who was not first before the match, gained points in it
-	// and became the only leader of the ranking, and stayed so through the last match of the
-	// message.
+	// NewNumberOne means that the player was not first before the match, gained points in it, and
+	// has been the only leader of the ranking from then to the last match of the message.
 	NewNumberOne CelebrationKind = "number_one"
 	// UpsetOfMonth means that the match is the largest upset of the calendar month so far, in the
 	// group's time zone.
@@ -48,8 +47,8 @@ const (
 	MinUpset = 100
 
 	// MaxLeaders is the maximum number of players to read from the top of the ranking to find a new
-	// number one. Some of them must not play in the message, and hardly any message involves that
-	// many players.
+	// number one. These players must include the best one who is not in the message, and hardly any
+	// message involves that many players.
 	MaxLeaders = 64
 	// matchesToABest is the number of matches that a player must have played before a personal best
 	// is special.
@@ -80,7 +79,7 @@ type Leaders struct {
 // Celebrate returns what is special about each match of a message; an element is nil if nothing is.
 // largest is the month's largest upset without these matches, 0 if there is none. If two messages
 // are recorded in one ladder at nearly the same time, matches of both may be celebrated although
-// only one of them should be.
+// only those of one message should be.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)
@@ -264,9 +263,9 @@ func (m *Played) winners() (players []PlayerID) {
 	return players
 }
 
-// personal returns a player's personal best or, if there is none, a player's winning streak. If
-// several players have one, the first of them in the order of the card is celebrated. If nobody has
-// either, personal returns nil.
+// personal returns a player's personal best or, if there is none, a player's winning streak. Among
+// several players, the first in the order of the card is celebrated. If there is neither, personal
+// returns nil.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

@@ -27,8 +27,9 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 
 func durations(at ...time.Duration) []time.Duration { return at }
 
-// TestCallbackAnswersDoNotWait: what holds up messages does not hold up a callback answer. In its
-// chat, it waits only for earlier callback answers.
+// TestCallbackAnswersDoNotWait: a callback answer does not wait for the limits, for a send slot of
+// messages, for the pause of a frozen chat, or for the circuit. In its chat, it waits only for
+// earlier callback answers.
 func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second

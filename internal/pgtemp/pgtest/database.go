@@ -60,7 +60,8 @@ func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err 
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// operationTimeout limits creating or dropping one database. It is long enough for a busy machine.
+// operationTimeout limits an operation on a database, such as creating or dropping it. It is long
+// enough for a busy machine.
 const operationTimeout = time.Minute
 
 // administrator creates and drops databases for the tests of this process. It uses a single
