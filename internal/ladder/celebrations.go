@@ -47,7 +47,7 @@ const (
 	MinUpset = 100
 
 	// MaxLeaders is the maximum number of players to read from the top of the ranking to find a new
-	// number one. These players must include the best one who is not in the message, and hardly any
+	// number one. The best player who is not in the message must be among them, and hardly any
 	// message involves that many players.
 	MaxLeaders = 64
 	// matchesToABest is the number of matches that a player must have played before a personal best
