@@ -163,9 +163,8 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: the message about a new season lists the results that were sent after
-// the question and handled before the press, and that still count. They count in the season that
-// ended.
+// TestResultsBeforeThePress: the message about a new season lists the results of the season that
+// ended which were sent after the question, were handled before the press, and still count.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -217,7 +216,8 @@ func TestOldSeasonButton(t *testing.T) {
 	}
 }
 
-// keyed gives a command a key that contains the time it was sent.
+// keyed gives a command a key that depends only on when it was sent. The tag of a season depends on
+// the key of the ladder's first match.
 func keyed(o ranking.Origin) ranking.Origin {
 	o.Key = fmt.Sprintf("m:-100:%d", o.SentAt.Unix())
 	return o
@@ -280,8 +280,8 @@ func TestSeasonOfAnAnswer(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOnlyAdminsCorrectSeasons: once a season is over, only an admin may restore its matches or
-// move a match into it.
+// TestOnlyAdminsCorrectSeasons: once a season is over, a person who is not an admin may neither
+// restore its matches nor move a match into it. An admin may move a match into it.
 func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t) // with match 1 in chess

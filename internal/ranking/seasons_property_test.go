@@ -178,8 +178,8 @@ func (c *modelGroup) playedIn(s *modelSeason) map[*entity]bool {
 	return played
 }
 
-// anyDate draws when the next message about a ladder was sent: now or, for a late one, close to the
-// end of a season.
+// anyDate draws when the next message about a ladder was sent: now or, for a late one, at or one
+// second before the end of a season.
 func (c *modelGroup) anyDate(rt *rapid.T, l *modelLadder) time.Time {
 	dates := []time.Time{c.now()}
 	for _, s := range l.seasons {

@@ -9,11 +9,11 @@ import (
 )
 
 // Service handles the commands of all groups. A method that handles a command commits the effect,
-// the idempotency key and the answer together, or returns an error. Even after an error, players
-// may have been merged or claimed, and a season may have been ended. After ErrTimeout, the effect
-// may have been committed too. If a committed command is handled again while its key is stored,
-// nothing more changes, and the method succeeds. A command that is dropped without an answer stores
-// no effect, key or answer.
+// the answer and the idempotency key together, or returns an error. It leaves out the key if
+// handling the command again does no harm. Even after an error, players may have been merged or
+// claimed, and a season may have been ended. After ErrTimeout, the effect may have been committed
+// too. If a committed command is handled again while its key is stored, nothing more changes, and
+// the method succeeds. A command that is dropped without an answer stores no effect, key or answer.
 type Service struct {
 	store    Store
 	answerer Answerer
@@ -23,8 +23,8 @@ type Service struct {
 	// contended has the chats in which a command recently had a conflict. There, locking the group
 	// at once is cheaper than another conflict.
 	contended *recent.Set[ExternalChatID]
-	// timedOut has the keys of commands that recently timed out. After a second timeout, the sender
-	// is asked to try again.
+	// timedOut has the keys of commands that recently timed out. Only after a second timeout may
+	// the sender be asked to try again: the first one may mean that the database stalled.
 	timedOut *recent.Set[string]
 }
 

@@ -77,8 +77,8 @@ func TestShowMeInAGroup(t *testing.T) {
 	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)
 }
 
-// TestShowLastMatches: the page lists the last five matches that count, from the player's point of
-// view.
+// TestShowLastMatches: /me lists the sender's last five matches that count, from the sender's point
+// of view.
 func TestShowLastMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -47,8 +47,8 @@ func TestShowTop(t *testing.T) {
 	}
 }
 
-// TestShowPlayer: a player is found by account, by the username last seen in the group or, for a
-// person who is known only from results, by the mentioned username.
+// TestShowPlayer: an account is found by its id or by the username last seen in the group, and an
+// unclaimed player by the mentioned username. Asking about anybody else is refused.
 func TestShowPlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

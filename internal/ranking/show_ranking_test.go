@@ -42,7 +42,7 @@ func TestShowRanking(t *testing.T) {
 	for _, asker := range []*command.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
 		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true,
 			Rows: []stats.Row{
-				// Equal standings are in the order in which their players entered the ladder.
+				// Players with equal ratings are in the order in which they entered the ladder.
 				row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0),
 				row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
 			}}

@@ -13,7 +13,8 @@ import (
 // The errors of a Store that callers handle.
 var (
 	// ErrHandled means that the command's key is already stored: its effect and its answer are
-	// committed, but perhaps not durable yet.
+	// committed, but perhaps not durable yet. Within the service, it also means that the message
+	// that the command edits was handled before.
 	ErrHandled = errors.New("command already handled")
 	// ErrConflict means that another transaction changed what was read. Nothing was written, and
 	// the caller must read again.
@@ -36,8 +37,8 @@ type Store interface {
 	// nothing, but takes ids for new rows from sequences. The caller may modify the snapshot.
 	Read(ctx context.Context, q Query) (*Snapshot, error)
 
-	// Lock begins a transaction, locks the chat's group, and reads like Read, all in one round
-	// trip. The caller must release the result.
+	// Lock begins a transaction, locks the chat's group if it has one, and reads like Read, all in
+	// one round trip. The caller must release the result. Lock may fail with ErrConflict.
 	Lock(ctx context.Context, q Query) (Locked, *Snapshot, error)
 
 	writer
@@ -53,8 +54,8 @@ type Store interface {
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks
 	// both players and the unclaimed player's group, and returns the seasons in which both have a
-	// standing. If the unclaimed player has already been claimed or merged, LockPlayers returns no
-	// transaction and no error.
+	// standing. If the unclaimed player has already been claimed or merged, or claimed is not an
+	// account, LockPlayers returns no transaction and no error. It may fail with ErrConflict.
 	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, []SharedLadder, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
@@ -67,12 +68,13 @@ type Store interface {
 	// players pass to the remaining group. The sightings, notices and other data of both chats pass
 	// to the combined chat, except boards, topics and messages that no longer apply. Later
 	// sightings replace earlier ones. The bot and every member are in the combined chat if they are
-	// in either chat. The settings of the older chat remain. The later greeting counts. If the
-	// older chat was greeted, waiting notices of the newer chat that answer no command are dropped.
+	// in either chat. The settings of the older chat remain, except that a detached group keeps its
+	// own. The later greeting counts. If the older chat was greeted, waiting notices of the newer
+	// chat that answer no command are dropped.
 	//
 	// If only a chat with the new id exists, the old id then refers to it too. If the move is done
 	// already, or neither id is known, Move changes nothing, but still ensures durability like
-	// EnsureDurable.
+	// EnsureDurable. Move may fail with ErrConflict.
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
@@ -96,8 +98,9 @@ type writer interface {
 	LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (int, error)
 }
 
-// Locked is a transaction that holds the lock of a group, so no other transaction can record, amend
-// or merge in that group. Apply or Rewrite commits it.
+// Locked is a transaction that holds the lock of the chat's group, so no other transaction can
+// record, amend or merge in that group. If the chat had no group, nothing is locked. Apply or
+// Rewrite commits it.
 type Locked interface {
 	writer
 	// Rewrite writes the changes of a replay, and nothing else.
@@ -226,8 +229,8 @@ type Here struct {
 	Ladder   Ladder          // the queried ladder, zero if the group does not have it
 	Season   ladder.SeasonID // the queried season; it is over unless it is Ladder.Season
 	Over     int             // the number of Season if it is over, 0 if it is current
-	// Applies is the ladder of the query's Replied matches, or else the ladder to which its Thread
-	// is bound; 0 for the default one.
+	// Applies is the ladder of the query's Replied matches if all of them are in one ladder, or
+	// else the ladder to which its Thread is bound; 0 for the default one.
 	Applies ladder.ID
 }
 
@@ -352,7 +355,7 @@ type LadderMerge struct {
 	SharedLadder
 	Drop    ladder.Standing // of the removed player
 	Rewrite ladder.Rewrite
-	Undone  []ladder.MatchID // matches in which both players took part
+	Undone  []ladder.MatchID // matches to undo, because both players took part
 	Cards   []Card
 	Notice  Notice
 }
@@ -391,7 +394,7 @@ func (k Known) person() command.Person {
 // any.
 type Sighting struct {
 	Username string
-	At       time.Time // when a message first showed the account with the Username
+	At       time.Time // when the message that first showed this was sent
 	Came     bool      // the person has sent a command or pressed a button in the group
 }
 
@@ -439,8 +442,8 @@ type Changes struct {
 	// zero, each match counts like the command.
 	Extra RateEntry
 	Chat  ChatID
-	// SentAt is when the command was sent. The lifetime of its notices starts then; zero means that
-	// the notices never expire.
+	// SentAt is when the command was sent. The lifetimes of its Notice, Page, CallbackAnswer and
+	// new cards start then; zero means that these never expire.
 	SentAt time.Time
 	// ConsumesTimer means that Key is the key of a timer. Apply deletes the timer. If the timer is
 	// gone or not due, Apply fails with ErrConflict.

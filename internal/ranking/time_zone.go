@@ -32,9 +32,10 @@ func openTimeZones() *zip.Reader {
 func TimeZoneEdition() string { return openTimeZones().Comment }
 
 // FindTimeZone returns the IANA name of the time zone that written means. It ignores case and
-// accepts spaces for underscores, as in "america/new york". The last part of a name is enough if it
-// is unique, as in "berlin". Etc zones must be written in full, because Etc/GMT+3 is behind UTC,
-// which hardly anyone means by GMT+3. ok is false if no single zone matches.
+// accepts spaces for underscores, as in "america/new york". The last parts of a name are enough if
+// no other name ends with them, as in "berlin" and "argentina/salta". Names in Etc must be written
+// in full and do not count as other names, because Etc/GMT+3 is behind UTC, which hardly anyone
+// means by GMT+3. ok is false if no single zone matches.
 func FindTimeZone(written string) (name string, ok bool) {
 	written = strings.ToLower(strings.Join(strings.Fields(written), "_"))
 	var ends []string

@@ -32,8 +32,9 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: each zone in the archive can be chosen and found. The archive has every zone in
-// Go's own archive, except Factory, which is not a place.
+// TestTimeZones: each zone in the archive is found by its name, which has at most 64 bytes, and can
+// be loaded. An unknown name means UTC. The archive has every zone in Go's own archive, except
+// perhaps Factory, which is not a place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -90,7 +91,7 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 		{"America/New_York", "2024-02-29T12:00:00Z", "2024-02-29T05:00:00Z", day, "2024-03-01T05:00:00Z"},
 		{"America/New_York", "2026-03-01T04:59:59Z", "2026-02-01T05:00:00Z", month, "2026-03-01T05:00:00Z"},
 		{"America/New_York", "2026-03-08T12:00:00Z", "2026-03-08T05:00:00Z", day, "2026-03-09T04:00:00Z"},
-		// This day is the first of its month.
+		// The clocks go back on the first day of a month.
 		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", day, "2026-11-02T05:00:00Z"},
 		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T05:00:00Z"},
 		// The clocks change by half an hour.

@@ -34,8 +34,8 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 	return due, nil
 }
 
-// ErrUnknownTimer means that a newer release has set a timer of a kind that this release does not
-// know. The timer waits until the leader runs that release.
+// ErrUnknownTimer means that this release does not know the kind of a timer, because a newer
+// release has set it. The timer waits until the leader runs a release that knows its kind.
 var ErrUnknownTimer = errors.New("unknown timer")
 
 // FireTimer carries out a timer's action. It does nothing if the timer is gone or no longer due,

@@ -283,8 +283,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 }
 
 // TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have is refused.
-// The ladder may belong to a group that was detached from the chat. A button about a match still
-// works.
+// The ladder may belong to a group that was detached from the chat. A button about a match of the
+// chat's group still works.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -312,7 +312,7 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	g.has(t, 1, "seasons WHERE ends_at IS NULL")
 	equal(t, "changed", before, g.standings(t))
 
-	// A match moves with its group, so its buttons still work.
+	// The match determines its ladder, whatever ladder its button names.
 	o := below(78, g.at(&alice, 40))
 	o.Button, o.Ladder = o.Key, 99
 	undo, recorded := matchNumber(1), 0

@@ -9,8 +9,9 @@ import (
 // UndoMatch undoes a match: the match no longer counts, and its season is replayed from there. The
 // players and the reporter may undo it within Settings.UndoWindow, and admins at any time. In a
 // season that is over, only admins may. If a sender may undo the match only as an admin, the bot
-// asks first. An anonymous admin answers by repeating the command. If the command means several
-// matches that count, the bot asks which one to undo.
+// asks first. If an anonymous admin is asked, any admin may answer by button, and any anonymous
+// admin by repeating the command. If the command means several matches that count, the bot asks
+// which one to undo.
 //
 // If the command means the sender's last match, and that match is already undone, the bot asks
 // whether to undo the last match that counts. Otherwise, a repeated command would undo match after
@@ -84,8 +85,8 @@ func (u undoOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return u.undo(snap, m)
 }
 
-// confirms reports whether an anonymous admin has repeated the command in order to confirm it. A
-// press of the prompt's button does not show that the sender is an admin.
+// confirms reports whether the command confirms an earlier one: both are from anonymous admins, and
+// the prompt that the earlier one made about the match is still open.
 func (u undoOperation) confirms(m *StoredMatch) bool {
 	return u.origin.Sender == nil && m.Asked[0] != 0
 }

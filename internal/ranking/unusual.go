@@ -182,10 +182,10 @@ func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []Earlie
 // duplicateOf returns the earlier match that is probably the same game as a reported one, nil if
 // there is none. It ignores the matches in except. The two matches must have the same sides, and
 // results that may be the same. If one person reported both, the reports must be at most
-// RepeatWindow apart, with no other match of these sides in between, and both or neither must have
-// a score. If two people reported them, the reports must be at most SameGameWindow apart, and the
-// earlier match must not be Twice. A report with a score duplicates a match with that score rather
-// than one without a score. result is the reported result in the order of the earlier match.
+// RepeatWindow apart, the earlier match must be the newest of these sides, and both or neither must
+// have a score. If two people reported them, the reports must be at most SameGameWindow apart, and
+// the earlier match must not be Twice. A report with a score duplicates a match with that score
+// rather than one without a score. result is the reported result in the order of the earlier match.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap *Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {

@@ -55,7 +55,7 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	}
 }
 
-// seen has people join, so that their accounts are known.
+// seen returns a function that has people join, so that their accounts are known.
 func seen(people ...command.Person) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()
@@ -65,7 +65,8 @@ func seen(people ...command.Person) func(*testing.T, *game) {
 	}
 }
 
-// names has Alice report a match against an unclaimed player with this username.
+// names returns a function that has Alice report a match against an unclaimed player with this
+// username.
 func names(username string) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()

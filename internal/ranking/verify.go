@@ -69,7 +69,7 @@ const (
 	MergedPlayer    Problem = "merged_player"     // a player who was merged still has a standing
 	ForeignPlayer   Problem = "foreign_player"    // another group's unclaimed player has a standing
 	WrongStart      Problem = "wrong_start"       // the start rating contradicts the history
-	MissingEntry    Problem = "missing_entry"     // a match that counts has no history entry
+	MissingEntry    Problem = "missing_entry"     // a match that counts lacks a history entry
 	EntryOfUndone   Problem = "entry_of_undone"   // an undone match has a history entry
 	WrongEntry      Problem = "wrong_entry"       // the history entry differs from the replay
 	WrongElo        Problem = "wrong_elo"         // the rating differs from the replay
@@ -212,8 +212,8 @@ type seasonAudit struct {
 	names map[ladder.PlayerID]string // the names of the players with a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
-	// replayFailed means that a match could not be replayed. Later matches and all standings are
-	// then not compared with the replay.
+	// replayFailed means that a match could not be replayed. That match, later ones and all
+	// standings are then not compared with the replay.
 	replayFailed bool
 }
 

@@ -3,7 +3,7 @@ package ranking
 import "elobot/internal/notice"
 
 // WebBoard determines the link of a group's web board. The link gives read access to the board
-// while the board is on, until an admin requests a new link.
+// while the board is on and the bot is in the chat, until an admin requests a new link.
 type WebBoard struct {
 	Group GroupID `json:"group"`
 	// Salt is random and secret. It is empty in a stored notice, and set to the current salt when
