@@ -126,7 +126,7 @@ func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok boo
 	return q, false
 }
 
-// maxNear is the maximum number of people that a new username may mean.
+// maxNear is the maximum number of people that the bot offers for a new username.
 const maxNear = 4
 
 // near returns members of the group's ladders that a new username may mean, at most maxNear.

@@ -86,8 +86,9 @@ func opponentAlone(said command.Command, everybody []command.Person) PromptOptio
 	return nil
 }
 
-// unclearOpponent returns the sender's opponent if the parsed report or err leaves the opponent's
-// name in doubt, otherwise nil.
+// unclearOpponent returns the name of the sender's opponent and whom it may mean, if err says that
+// a name is unknown, or if the report's doubt is about a name and the sender plays against one
+// person in some reading. Otherwise it returns nil.
 func unclearOpponent(report command.Report, err error, sender command.Person) *UnclearOpponent {
 	var form *command.FormError
 	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {

@@ -55,7 +55,7 @@ type Chart struct {
 	// the next longer period in which a highlighted player has, or all time.
 	Period  Period `json:"period"`
 	ByMatch bool   `json:"by_match,omitempty"`
-	Title   string `json:"title,omitempty"` // of the group; read when the chart is sent
+	Title   string `json:"title,omitempty"` // as in SeasonTable; read when the chart is sent
 }
 
 var _ = notice.Register[Chart](notice.Kind{Name: "chart", Purpose: notice.Answer, Alone: true})
@@ -88,7 +88,7 @@ type Rating struct {
 	Elo   int
 }
 
-// Ratings holds the ratings of a chart. The first rating of a player with a match in the period is
+// Ratings holds the ratings of a chart. The first rating of a player with a match on the chart is
 // the rating before the first such match.
 type Ratings struct {
 	Title   string     // of the group
@@ -184,8 +184,9 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 	return q.Chart, nil
 }
 
-// chart returns the chart of players, or a notice about the first of them who has not played. An id
-// is 0 for a sender who is not a player.
+// chart returns the chart of players, or a notice if one of them has not played. An id is 0 for a
+// sender who is not a player. If there is one, the notice is about the sender, otherwise about the
+// first player who has not played.
 func (s *Service) chart(
 	ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID,
 ) (notice.Notice, error) {
@@ -229,9 +230,9 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 	return chartOf(l, period, players), nil
 }
 
-// Ratings returns the ratings of a chart for its period, or for the next longer period in which a
-// highlighted player has played. A highlighted player with a current rating but no match on the
-// chart gets one rating, for a level line.
+// Ratings returns the ratings of a chart, for the period that Chart.Period explains. If anybody has
+// a match on the chart, a highlighted player with a current rating but no match there gets one
+// rating, for a level line.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

@@ -154,7 +154,7 @@ func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	}
 	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)
 	if players[0].ID != senderPlayer(a) {
-		// A person who plays only in other groups gets a name, too.
+		// A person without a standing in the ladder gets a name, too.
 		n.Name = ranking.Name{Player: players[0].ID}
 	}
 	return n, err

@@ -52,8 +52,8 @@ const NameMe = "me"
 
 // meantPeople returns the people whom a question is about: those whom it names. If it names nobody,
 // it is about the author of the replied-to message or, without a reply, about the person otherwise,
-// if not nil. If it is not clear who is meant, or there are more than most people, meantPeople
-// returns a notice that explains why.
+// if not nil. If it is not clear who is meant, there are more than most people, or the command says
+// something that the question has no use for, meantPeople returns a notice that explains why.
 func meantPeople(
 	said command.Command, a ranking.Asked, most int, otherwise *command.Person,
 ) ([]command.Person, notice.Notice) {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// MinMatches is how many matches two players need to count as best or worst opponents, partners
-	// or rivals.
+	// MinMatches is how many matches two players need against each other to count as best or worst
+	// opponents or as rivals, and in one team to count as best partners.
 	MinMatches = 5
 	// FormMatches is how many of the last matches are in a player's form.
 	FormMatches = 10

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// PageRows is the maximum number of rows on a page of a list in a chat.
+	// PageRows is the maximum number of rows on a page of a ranking in a chat, and on a page of
+	// matches in a chat or on the web.
 	PageRows = 10
 	// MaxPlaces is the maximum number of top rows in a chat: as many as fit into a message, however
 	// long the names are.
@@ -59,8 +60,8 @@ func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, 
 // "/leaderboard 2", it is a page.
 const NameTop = "top"
 
-// maxPage is the highest page number that can be typed. A higher number, such as 2025, is the name
-// or the number of a season.
+// maxPage is the highest number that means a page in a /ranking without a word such as "all".
+// There, a higher number, such as 2025, is the name or the number of a season.
 const maxPage = 999
 
 // RankingQuestion asks for a part of the ladder's ranking at the time of the question.

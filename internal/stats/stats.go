@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// MaxGroups is the maximum number of ladders in the answer to /me.
+// MaxGroups is the maximum number of ladders in the answer to /stats in a private chat.
 const MaxGroups = 20
 
 // Store reads answers. An unknown ladder has an empty ranking and no matches, and an unknown person

@@ -17,7 +17,8 @@ import (
 // ErrNotThere means that a group does not have what was asked for.
 var ErrNotThere = errors.New("the group has no such thing")
 
-// webRows is the maximum number of players on a page of a web board.
+// webRows is the maximum number of players whom a web board reads from a ranking: first from the
+// active players, then from all.
 const webRows = 1000
 
 const (
@@ -47,8 +48,8 @@ func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGrou
 	return g, nil
 }
 
-// WebRanking is a ranking with all its players, up to webRows. The active players are in the
-// RankingPage.
+// WebRanking is a ranking with all its players, as far as webRows permits. The active players are
+// in the RankingPage.
 type WebRanking struct {
 	RankingPage
 	Paused []Row                     // players who have not played for a while
@@ -237,7 +238,7 @@ func (s *Service) WebSeason(ctx context.Context, in ladder.ID, number int) (Seas
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// WebSeasons returns the seasons of a ladder that have players, the last one first.
+// WebSeasons returns the seasons of a ladder in which anybody has played, the last one first.
 func (s *Service) WebSeasons(ctx context.Context, in ladder.ID) ([]SeasonTable, error) {
 	results, err := s.store.SeasonResults(ctx, in)
 	if err != nil {

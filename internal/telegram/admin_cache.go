@@ -30,7 +30,7 @@ type AdminSource interface {
 }
 
 // AdminCache caches the admins of each chat. A cached list may lack a new admin, so IsAdmin returns
-// false only from a list younger than adminsFresh.
+// false from a cached list only if the list is younger than adminsFresh.
 type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time

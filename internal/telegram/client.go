@@ -57,7 +57,8 @@ func NewClient(token, serverURL string) (*Client, error) {
 		return nil, errors.New("make Bot API client: no token")
 	}
 	serverURL = strings.TrimRight(serverURL, "/")
-	// The context limits the time of each request: a long poll takes longer than a message may.
+	// The transport gets no timeout for whole requests, because a long poll takes longer than a
+	// message may. The context of a request limits its time.
 	pool := http.DefaultTransport.(*http.Transport).Clone()
 	pool.MaxIdleConnsPerHost = 64
 	// detect dead connections, which otherwise look like slow ones

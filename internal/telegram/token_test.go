@@ -88,8 +88,8 @@ func TestTheTokenIsNeverShown(t *testing.T) {
 	}
 }
 
-// brokenServers maps kinds of failures to functions that start a server on which the method fails
-// in that way. They return the server's address.
+// brokenServers maps kinds of failures to functions that return an address at which the method
+// fails in that way. If the failure needs a server, they start it.
 func brokenServers() map[string]func(t *testing.T, method string) string {
 	fault := func(f botsim.Fault) func(*testing.T, string) string {
 		return func(t *testing.T, method string) string {

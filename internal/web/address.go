@@ -34,10 +34,10 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// client returns the address that a request comes from: the last hop that is not a trusted proxy.
-// If there is no such hop, or it cannot be read, client returns the earliest proxy that it can
-// read, or the zero address if it can read none. For IPv6 it returns the first address of the /56
-// network, because one household may have the whole network.
+// client returns the address that a request comes from. Starting at the peer, client goes back one
+// hop at a time, as long as the current hop is a trusted proxy and the hop before can be read. If
+// not even the peer's address can be read, client returns the zero address. For IPv6 it returns the
+// first address of the /56 network, because one household may have the whole network.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -167,7 +167,7 @@ func refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// allows counts one event of a sender, and reports whether the sender's rate permits it.
+// allows reports whether the rate of a sender permits one more event, and counts the event if so.
 func allows[K comparable](
 	all *lru.Cache[K, *rate.Limiter], sender K, now time.Time, perSecond rate.Limit, burst int,
 ) bool {

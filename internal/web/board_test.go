@@ -144,8 +144,9 @@ func fill(path string, values map[string]any) string {
 	})
 }
 
-// TestRoutes: each page can be read with its link, and has the headers that keep the link secret. A
-// request with a foreign or invalid token, salt, group, player, ladder or season gets 404.
+// TestRoutes: each page can be read with its link, and shows neither the link's token nor a person
+// of another group. A request with a foreign or invalid token, salt, group, player, ladder or
+// season gets 404. Pages and refusals have the security headers.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

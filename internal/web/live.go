@@ -17,7 +17,8 @@ const (
 	eventTimeout = 5 * time.Second
 	// eventPause is the minimum time between two events to a viewer.
 	eventPause = 500 * time.Millisecond
-	// heartbeat is the maximum time without output, so that proxies keep the connection open.
+	// heartbeat is how often a viewer gets output even if nothing changes, so that proxies keep the
+	// connection open.
 	heartbeat = 25 * time.Second
 )
 
@@ -112,8 +113,9 @@ func (l *live) leave(group ranking.GroupID, address netip.Addr, changed chan str
 	}
 }
 
-// follow sends an event whenever something has changed in a group, until the viewer leaves, the
-// link stops working, or the board is closed. A viewer who does not read is disconnected.
+// follow sends an event when something has changed in a group; changes in the pause after an event
+// share the next one. It ends when the viewer leaves or does not read, or the board is closed.
+// After a change, it also ends unless the link can be checked and still works.
 func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.GroupID) {
 	if r.Method != http.MethodGet {
 		refuse(w, http.StatusMethodNotAllowed)

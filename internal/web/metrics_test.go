@@ -97,7 +97,7 @@ func TestEveryMetric(t *testing.T) {
 	}
 }
 
-// TestFlags: boolean values are 1 or 0.
+// TestFlags: a boolean value is 1 only if it is true.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]outbox.Stats{
