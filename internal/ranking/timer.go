@@ -13,7 +13,7 @@ import (
 // Timer is an action that is due at a certain time. The action takes effect only once, because its
 // transaction deletes the timer.
 type Timer struct {
-	Key   string // the idempotency key of the action: "t:", the kind, and ids
+	Key   string // "t:", the kind, and ids; also the Key of the action's Origin
 	Chat  ExternalChatID
 	DueAt time.Time // by the store's clock
 }

@@ -204,7 +204,8 @@ func busyClub(t *testing.T) *club {
 }
 
 // TestPagesInABrowser: in four window sizes and both color schemes, no page scrolls sideways or
-// reports a problem, and all pages follow the accessibility rules. A screen is always dark.
+// reports a problem, and all pages follow the accessibility rules. An unattended screen is always
+// dark.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	c, b := busyClub(t), newBrowser(t)
@@ -254,8 +255,8 @@ func TestRulesFindFaults(t *testing.T) {
 	}
 }
 
-// TestLivePage: an open page shows a new match, and keeps what is open and where the focus is. A
-// screen is empty while the board is off, and reports when the server is away.
+// TestLivePage: an open page shows a new match, and keeps what is open and where the focus is. An
+// unattended screen is empty while the board is off, and reports when the server is away.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -284,9 +285,9 @@ func TestLivePage(t *testing.T) {
 		document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
-// TestManyTabs: ten tabs and a screen can show a board at the same time, although a browser opens
-// at most six connections to a host. Hidden tabs, except for the screen, do not follow the board.
-// They catch up when they are shown again.
+// TestManyTabs: ten tabs and an unattended screen can show a board at the same time, although a
+// browser opens at most six connections to a host. Hidden tabs, except for the screen, do not
+// follow the board. They catch up when they are shown again.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c, screen := newClub(t), newBrowser(t)
