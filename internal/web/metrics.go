@@ -48,7 +48,7 @@ func newWebhookRequests() *prometheus.CounterVec {
 		Name: "elobot_webhook_requests_total", Help: "Requests to the webhook, by the status of the response.",
 	}, []string{"code"})
 	for _, code := range []string{"200", "400", "401", "405", "413", "503"} {
-		requests.WithLabelValues(code) // so that the first request is an increase
+		requests.WithLabelValues(code) // so that Prometheus sees the first request as an increase
 	}
 	return requests
 }
