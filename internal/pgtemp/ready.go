@@ -54,14 +54,14 @@ func onFreePort(start func(port int) error) error {
 	return errPortTaken
 }
 
-// startTimeout is how long a starting server may stay silent, and how long takeCharge waits. The
-// first start in a container can take a long time on a slow disk.
+// startTimeout limits the waits of waitFor and takeCharge. In waitFor, it begins anew with each
+// answer that the server cannot accept sessions yet. The first start in a container can take a long
+// time on a slow disk.
 const startTimeout = 90 * time.Second
 
-// waitReady asks the server for its version until the server answers or waitFor gives up. A server
-// that accepts connections may not be ready: it may be recovering, or be the temporary server with
-// which a container initializes its data. checkAlive returns an error if further waiting is
-// pointless.
+// waitReady asks the server for its version until the server tells it or waitFor gives up. An
+// accepted connection is not enough: the server may be recovering, or its container may still be
+// initializing the data. checkAlive returns an error if further waiting is pointless.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
 	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {
 		version, err = askVersion(ctx, serverURL, timeout)
@@ -70,9 +70,10 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 	return version, err
 }
 
-// waitFor repeats ask until it succeeds, ctx ends, checkAlive fails, or the server has been silent
-// for startTimeout. A server that is recovering its data may take any amount of time, because
-// interrupting the recovery would only make it start over.
+// waitFor repeats ask until it succeeds, ctx ends, checkAlive fails, or startTimeout has passed
+// since the call and since the last answer that the server cannot accept sessions yet. A server
+// that is recovering its data may take any amount of time, because interrupting the recovery would
+// only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
 	// Another process may listen on the port and never respond. Then only checkAlive detects that
 	// the server has ended, so the first attempts are short.

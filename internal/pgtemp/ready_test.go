@@ -12,7 +12,7 @@ import (
 )
 
 // TestPatience: waitFor waits any amount of time for a server that is recovering its data, but
-// gives up on a silent server.
+// gives up on a server that no longer answers.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// lockFile opens or creates a file and locks it. The lock lasts until this process and all
-// processes that inherit the file have closed it. lockFile fails with errInUse if the file is
-// locked already.
+// lockFile opens or creates a file and locks it. The lock lasts until unlockFile, or until this
+// process and all processes that inherit the file have closed it. lockFile fails with errInUse if
+// the file is locked already.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

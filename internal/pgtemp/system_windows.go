@@ -43,5 +43,5 @@ func unlockFile(file *os.File) error { return file.Close() }
 
 func processAlive(int) bool { return false }
 
-// syncFile does nothing: Windows cannot sync a folder.
+// syncFile does nothing: on Windows, no server keeps its data in a folder.
 func syncFile(string) error { return nil }

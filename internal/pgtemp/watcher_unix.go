@@ -42,7 +42,8 @@ var watchers sync.Map
 
 // AtExit makes /bin/sh run script after this process has ended, even by SIGKILL. The script gets
 // args as $1, $2 and so on, and the last state set by Report as $state. It runs in a session of its
-// own, in the folder /, with this process's environment but without its standard streams.
+// own, in the folder /, with this process's environment and a longer PATH, but without this
+// process's standard streams.
 func AtExit(script string, args ...string) (*Watcher, error) {
 	return watch(nil, script, args...)
 }
@@ -67,7 +68,8 @@ func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	return w, nil
 }
 
-// Report sets $state for the script. The state must be one line. Report fails after Dismiss.
+// Report sets $state for the script. The state must be one line other than "dismissed". Report
+// fails after Dismiss.
 func (w *Watcher) Report(state string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +87,8 @@ func (w *Watcher) tell(line string) error {
 	return nil
 }
 
-// Dismiss ends the watcher without running its script. A second call does nothing.
+// Dismiss ends the watcher without running its script. After a call that succeeded, further calls
+// do nothing.
 func (w *Watcher) Dismiss() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,9 +109,9 @@ func (w *Watcher) Dismiss() error {
 // the line, the program never starts.
 const gate = `read -r word && exec "$@" </dev/null`
 
-// begin starts cmd in a session of its own, but lets it run only after the watcher knows its
-// process group. So if this process dies at any moment, either the watcher sends the signal to the
-// group, or cmd never runs.
+// begin starts cmd in a session of its own, but lets cmd run only after the watcher, whose script
+// must be programsScript, has been told the process group of cmd. So if this process dies at any
+// moment, either the watcher sends the signal to the group, or cmd never runs.
 func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if cmd.Err != nil {
 		return cmd.Err

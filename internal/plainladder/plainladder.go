@@ -26,7 +26,7 @@ type Rules struct {
 	Margin             bool
 }
 
-// Standing is a player's rating and counters after all of the player's matches.
+// Standing is a player's rating and counters in a ladder, after the matches played so far.
 type Standing struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
