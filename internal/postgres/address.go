@@ -78,9 +78,9 @@ func withoutURL(err error) error {
 	}
 }
 
-// Address returns a text that identifies a database and may be shown, because it contains neither
-// the user nor the password. It consists of the host and port, or the folder of the server's
-// socket, followed by the name of the database.
+// Address returns a text that tells operators which database is meant. It may be shown, because it
+// contains neither the user nor the password. It consists of the host and port, or the folder of
+// the server's socket, followed by the name of the database.
 func Address(config *pgx.ConnConfig) string {
 	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
 		return fmt.Sprintf("%s, database %s", config.Host, config.Database)

@@ -55,10 +55,10 @@ func (e *DeadUpdatesError) Error() string {
 }
 
 // AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for
-// none. If the previous owner was another bot, AdoptBot removes, expires or marks the data with ids
-// that mean something else to the new bot. It fails with ErrInstanceRuns or a *DeadUpdatesError if
-// the database cannot be adopted. After an error nothing has changed, unless the answer to the
-// commit was lost.
+// none. If the previous owner was another bot, AdoptBot fails with ErrInstanceRuns if an instance
+// holds the leader's lease, or with a *DeadUpdatesError if there are dead letters of updates;
+// otherwise it removes, expires or marks the data with ids that mean something else to the new bot.
+// After an error nothing has changed, unless the answer to the commit was lost.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -85,7 +85,8 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 // In all other chats each bot has its own message ids.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver removes, expires or marks data with ids that would mean something else to the new bot.
+// handOver removes, expires or marks data with ids that would mean something else to the new bot,
+// unless checkHandOver fails.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err

@@ -66,7 +66,8 @@ const (
 		(kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
 )
 
-// breaks lists, for each constraint, unique index and domain, statements that it must reject.
+// breaks lists, for each unique index and each constraint of a table or domain except NOT NULL,
+// statements that it must reject.
 var breaks = map[string][]string{
 	"unchanged":                  {`SELECT false::unchanged`, `SELECT NULL::unchanged`},
 	"lease_held":                 {`SELECT false::lease_held`, `SELECT NULL::lease_held`},

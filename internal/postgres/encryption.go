@@ -40,8 +40,9 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 }
 
 // AsksTwice reports whether connections try several hosts, and the first of them both with and
-// without TLS. pgx does so unless sslmode rules out one of the two. Unlike other clients, pgx tries
-// a host again without TLS even if the host has answered over TLS that it is a standby.
+// without TLS. pgx does so unless sslmode rules out one of the two, or the host is a socket. Unlike
+// other clients, pgx tries a host again without TLS even if the host has answered over TLS that it
+// is a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
 	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
 	other := func(f *pgconn.FallbackConfig) bool { return !first(f) }

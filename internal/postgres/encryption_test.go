@@ -46,8 +46,8 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// TestAsksTwice: without an sslmode, connections try each of several hosts twice, unless all hosts
-// are sockets.
+// TestAsksTwice: AsksTwice returns true for several hosts, unless all hosts are sockets, or sslmode
+// rules out connections with or without TLS.
 func TestAsksTwice(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{

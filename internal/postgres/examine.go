@@ -67,10 +67,9 @@ type WorkFacts struct {
 	// LeaseEnds is the time until the leader's lease ends, by the database's clock. It is negative
 	// if the lease has ended, and 0 if there has never been a leader.
 	LeaseEnds time.Duration
-	Waiting   int           // notices that are not held back
+	Waiting   int           // notices that HeldBack does not count
 	Oldest    time.Duration // how long the oldest of these notices has been waiting
-	// HeldBack counts notices that wait because their chat is frozen or parked, or because they
-	// need a newer release.
+	// HeldBack counts the notices to frozen and parked chats, and those that need a newer release.
 	HeldBack    int
 	DeadLetters int
 }

@@ -33,8 +33,8 @@ type hosts struct {
 
 // limit makes connections with this configuration wait only a limited time for a silent host. If a
 // host name has several addresses, the connections try the newest session's address first. If there
-// are several hosts, they skip hosts that accept no writes, unless the URL sets
-// target_session_attrs to anything but any.
+// are several hosts, and the URL sets no target_session_attrs other than any, the connections skip
+// hosts that accept no writes.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
 		// the same host may be listed twice, with and without TLS

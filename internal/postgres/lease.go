@@ -56,8 +56,8 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 // acquisition has a greater epoch than all earlier ones. Before it takes the lease, Acquire waits
 // for running transactions under the lease; if that takes longer than the lock timeout, it returns
 // false. If this holder already has the lease, because the answer to an earlier call was lost,
-// Acquire succeeds again. If another holder has the lease, Acquire changes nothing, except that it
-// corrects an expiry too far ahead.
+// Acquire succeeds again. If another holder has the lease, Acquire returns false. If the expiry is
+// too far ahead, whoever has the lease, Acquire only corrects the expiry and returns false.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -125,7 +125,7 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
-// Renew extends the lease to its full duration from now, even if it has expired. It fails with
+// Renew makes the lease last for its full duration from now, even if it has expired. It fails with
 // outbox.ErrLeaseLost if another holder has taken the lease, or if this holder has released or
 // never acquired it.
 func (l *Lease) Renew(ctx context.Context) error {

@@ -135,8 +135,9 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutScoreDown: the down migration gives a win without a score the score 1:0, and a
-// draw without one the score 0:0.
+// TestResultsWithoutScoreDown: the down migration gives the winner of a match without a score one
+// point and every other side none, before and after a fix too. It deletes a fix that then changes
+// nothing.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000202_results_without_score")
@@ -200,7 +201,7 @@ func TestParkedForGood(t *testing.T) {
 }
 
 // TestMigratedHalves: the down migration removes half points from the scores of matches and fixes,
-// and removes sets that contain drawn games. The next up migration changes nothing.
+// and removes all sets of a match in which a game was drawn. The next up migration changes nothing.
 func TestMigratedHalves(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000216_halves")

@@ -107,7 +107,8 @@ func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scor
 	}
 }
 
-// Answer answers a command with a refusal, and thereby records the profile of the sender.
+// Answer answers a command with a refusal, which also stores what the command shows about its
+// sender.
 func (w *World) Answer(t *testing.T, key string, sender command.Person) {
 	t.Helper()
 	err := Service(w.Store).Do(t.Context(), By(key, sender), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})

@@ -1,5 +1,5 @@
 // Package dbtest is shared by tests that need a database, mainly the tests of internal/postgres and
-// its folders. It offers a world in which people play, an outbox with a dispatcher's lease, a proxy
+// its folders. It offers a world in which people play, an outbox under the leader's lease, a proxy
 // that cuts connections, a pair of servers for failovers, and checks of query plans. Only tests
 // import it.
 package dbtest

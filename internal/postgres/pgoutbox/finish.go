@@ -12,7 +12,8 @@ import (
 )
 
 // queueResults records the results of messages. That takes at most six statements, however many
-// results there are. Recording a result again has no further effect.
+// results there are. Recording a result again has no further effect, except that a pause may end
+// later.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -181,9 +182,9 @@ func pause(r outbox.Result) *float64 {
 
 // queueOutcomes records the new states of rows, unless the rows were taken again since. Rows keep
 // their batch if they were sent together or stay marked as sending. If rows wait again, only the
-// first one keeps tried_at, unless its first attempt set it aside. If a new message about a match
-// was sent, and it is not a summary, its rows are recorded in match_messages. Dead rows are
-// recorded in dead_letters.
+// first one keeps tried_at, unless its first attempt set it aside. If a new message was sent and
+// its id is known, its rows about matches are recorded in match_messages, except summaries. Dead
+// rows are recorded in dead_letters.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -279,7 +280,9 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 // queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
 // hours. Sending a message to a parked chat ends the parking. After any other outcome, the bot may
 // try again at once. A chat is skipped if its parking or its id has changed since the take: for
-// example, the bot was added again, or the result is already recorded.
+// example, the bot was added again, or the result is already recorded. A chat is also skipped after
+// the first attempt at a row that is set aside, because queueOutcomes has removed the row's
+// tried_at.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

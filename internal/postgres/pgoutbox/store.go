@@ -30,9 +30,9 @@ var (
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. Together they make the planner use outbox_waiting_idx. If the
-// planner could order the rows by id alone, it would do so whenever it assumes that most rows wait,
-// and would then read all finished rows too.
+// Fragments of queries for lanes. All but unfinished serve to make the planner use
+// outbox_waiting_idx. If the planner could order the rows by id alone, it would do so whenever it
+// assumes that most rows wait, and would then read all finished rows too.
 const (
 	// rowLane is the lane of an outbox row o.
 	rowLane = `(o.chat_id, o.lane)`

@@ -62,8 +62,9 @@ func (m mail) waiting(t *testing.T) string {
 }
 
 // TestSummarize: if more notices wait than the bound allows, one summary for each topic replaces
-// the results and counts the answers. Results and answers that may have arrived stay, and so do
-// other notices, unless they are late. Late results are summarized even if few notices wait.
+// the results and counts the answers. In a topic without results, the answers just end. Results and
+// answers that may have arrived stay, and so do other notices, unless they are late. Late results
+// are summarized even if few notices wait.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
