@@ -94,8 +94,7 @@ func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Cha
 	return nil
 }
 
-// wakeLanes wakes the lanes that may have something to send after a command, and reports the change
-// to the group's web board.
+// wakeLanes wakes the lanes that may have something to send after a command, and calls showOnWeb.
 func (s *Store) wakeLanes(c ranking.Changes) {
 	s.showOnWeb(c)
 	effect := s.effect(c)

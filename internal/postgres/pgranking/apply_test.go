@@ -88,8 +88,8 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestCommandInAParkedChat: a command limits the wait of a parked chat to ten minutes. In a chat
-// that the bot had left, a command ends the parking.
+// TestCommandInAParkedChat: after a command, a parked chat waits no longer than ten minutes from
+// the time when it was parked. In a chat that the bot had left, a command ends the parking.
 func TestCommandInAParkedChat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

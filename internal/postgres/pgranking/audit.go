@@ -60,8 +60,8 @@ func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ran
 	const notAssigned = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
-	// Only the last day is checked, because older keys may be deleted. The matches of a message have
-	// its key, with #2, #3 and so on appended after the first.
+	// Only the last day is checked, because keys are deleted after three days. The matches of a
+	// message have its key, with #2, #3 and so on appended after the first.
 	const withoutKey = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'

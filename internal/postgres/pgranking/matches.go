@@ -201,7 +201,8 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 	}
 	queueChangedStandings(batch, known)
 	if len(known) == 0 && len(c.Corrected) == 0 {
-		// without a known standing, no version reveals whether the season has ended
+		// without a known standing, no version reveals whether the season has ended since the read;
+		// a season that was over then needs no check
 		queueGoesOn(batch, matches[0].Season)
 	}
 	if c.Ladder != nil {

@@ -159,8 +159,8 @@ func TestMergeAmongRecordings(t *testing.T) {
 			ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
-	// A report may lose every attempt against the others. It is then refused, and must be sent
-	// again.
+	// A report is refused if it loses every attempt against the others, or if its two players have
+	// become one.
 	refused := dbtest.Value[int](t, w.Pool, `
 		SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
 	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {

@@ -98,10 +98,10 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	}
 }
 
-// queueCard changes the card of a match. A card that has not been sent yet is sent with the new
-// content. If the card has been sent, or may have been, its message is edited. The card's own row
-// gets the new content in either case, because a message that shows several matches is rendered
-// from it.
+// queueCard changes the card of a match. A card that waits to be sent is sent with the new content.
+// If the card is being sent, has ended, or is purged, an edit of its message is queued. The card's
+// own row gets the new content in any state, because a message that shows several matches is
+// rendered from it.
 func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) {
 	kind := notice.KindOf(card.Notice)
 	batch.Queue(`
@@ -138,7 +138,7 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
-// queuePage inserts the page that replaces the text of the message whose button was pressed. It
+// queuePage inserts the page that replaces the content of the message c.PageMessageID. It
 // supersedes a waiting page for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)

@@ -31,9 +31,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, e
 }
 
 // queueRead queues the reads of a query. A later statement may see commits that an earlier one has
-// missed. Apply checks the versions of standings, so standings are read before recent matches, and
-// the members' standings before the leaders. If a match is recorded in between, Apply conflicts
-// instead of missing it.
+// missed. Apply checks the versions of standings, so the standings of people are read no later than
+// leaders and recent matches. If a match of these people is recorded in between, Apply conflicts
+// instead of missing the match.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
 	if q.Season != 0 {
@@ -182,7 +182,7 @@ func ladderFields(l *ranking.GroupLadder) []any {
 //
 // $6 marks the people whom the message, sent at $5, shows with their username. A mention does not
 // mean an account that the message shows with another username, unless the account was seen with
-// the mentioned one after $5.
+// the mentioned one after $5, or $5 is null.
 //
 // The last join must choose a player as ranking.Known.Identify does. LIMIT 1 makes the planner look
 // up each row by its key even in a new database, where it would otherwise scan whole groups. So the
@@ -430,8 +430,8 @@ func (s *Store) LargestUpset(ctx context.Context, ladder ladder.ID, month time.T
 // maxRecent limits the matches that queueEqualResults reads.
 const maxRecent = 200
 
-// queueEqualResults reads the matches of a ladder around q.DuplicatesOf that reported results may
-// repeat.
+// queueEqualResults reads the PossibleDuplicates that q.DuplicatesOf and q.DuplicateScores request,
+// at most maxRecent, the newest first.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	sql := `
 		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets,

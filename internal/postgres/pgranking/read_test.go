@@ -57,8 +57,8 @@ func TestReadNewPeople(t *testing.T) {
 
 // TestReadGivenUpUsername: a mention does not mean the account that was last seen with the username
 // if the same message shows that account with another username. If the message is older than the
-// sighting, or if the other username comes from an earlier message or from the store, the mention
-// does mean the account.
+// sighting, or of unknown age, or if the other username comes from an earlier message or from the
+// store, the mention does mean the account.
 func TestReadGivenUpUsername(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)

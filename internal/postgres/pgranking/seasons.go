@@ -120,9 +120,9 @@ func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 }
 
 // queueTold queues the message about the end of a season. It does nothing if the season is current,
-// or if a timer is still to queue the message. A message that exists or is waiting stays in its
-// topic. A new message goes to the topic of the ladder's board, or to the ladder's first topic if
-// there is no board.
+// if its group is not in the chat, or if a timer is still to queue the message. A message that
+// exists or is waiting stays in its topic. A new message goes to the topic of the ladder's board,
+// or to the ladder's first topic if there is no board.
 func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID, payload string) {
 	batch.Queue(`
 		WITH ended AS (

@@ -35,8 +35,8 @@ type plainMatch struct {
 }
 
 // readPlain reads the matches of a ladder that count, once for each player, in the order of their
-// numbers. It calculates the streaks after the matches, and how expected and surprising the results
-// were.
+// numbers. It calculates the runs of wins after the matches, the expected scores in
+// ten-thousandths, and by how many points a winning side was rated lower.
 func readPlain(t *testing.T, pool *pgxpool.Pool, in int64) []*plainMatch {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), `
@@ -247,7 +247,7 @@ func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 	year, month, today := now.Date()
 	day := time.Date(year, month, today-7, 0, 0, 0, 0, now.Location())
-	then := make(map[int64]int) // ratings a week ago of the players who had a place
+	then := make(map[int64]int) // ratings a week ago, of those who had played enough for a place
 	for _, m := range l.members {
 		p, own := l.player(m), l.of(m.Player)
 		if len(own) == 0 || m.Left || p.Inactive {
