@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// superuser is the only role of a new server.
+// superuser is the only role that can log in to a new server.
 const superuser = "postgres"
 
 // newPassword returns a random password that needs no quoting.
@@ -99,7 +99,7 @@ func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time
 	return nil
 }
 
-// requiredAuth is the only authentication method of this package's servers.
+// requiredAuth is the only authentication method that this package's servers offer to this process.
 const requiredAuth = "scram-sha-256"
 
 // askVersion asks the server for its version. It authenticates only with requiredAuth, so that the

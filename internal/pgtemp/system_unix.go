@@ -94,8 +94,9 @@ func lookUp(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
 }
 
-// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would
-// change its behavior, LANG may name a missing locale, and HOME a folder that cmd must not touch.
+// apply makes cmd run as this user, with an environment that keeps only PATH and the paths of
+// libraries: PGDATA, PGPORT and the like would change its behavior, LANG may name a missing locale,
+// and HOME a folder that cmd must not touch.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// onlyHostTimeout is how long a single host may take to begin a session, and eachHostTimeout is
-	// how long each of several hosts may take. The URL can override both with connect_timeout.
+	// onlyHostTimeout limits each attempt to begin a session if there is a single host, and
+	// eachHostTimeout if there are several. The URL can override both with connect_timeout.
 	onlyHostTimeout = 5 * time.Second
 	eachHostTimeout = 2 * time.Second
 	// drainTimeout limits how long an abandoned session waits for the rest of the server's output.

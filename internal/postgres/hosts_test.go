@@ -108,7 +108,8 @@ func TestSilentHosts(t *testing.T) {
 			dark, _ := fakeHost(t, silentHost)
 			frozen, _ := fakeHost(t, silentHost)
 			hosts := slices.Insert([]string{dark, frozen}, position, good)
-			// With optional TLS, pgx tries each host twice.
+			// With optional TLS, pgx tries each host twice, so a silent host delays a session
+			// twice.
 			address := pgtest.WithParameter(through(t, database, hosts...), "sslmode", "prefer")
 			pools, err := postgres.OpenPools(t.Context(), address, dbtest.MaxWait, slog.New(slog.DiscardHandler))
 			dbtest.Must(t, err)
@@ -179,7 +180,7 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	reached, over := make(chan struct{}, 100), make(chan struct{})
 	dark, _ := fakeHost(t, func(client net.Conn) {
 		message, err := pgproto3.NewBackend(client, client).ReceiveStartupMessage()
-		// A cancel request is not counted.
+		// A cancel request begins no session, so it does not count.
 		if _, begins := message.(*pgproto3.StartupMessage); err == nil && begins {
 			reached <- struct{}{}
 			<-over

@@ -135,9 +135,8 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutScoreDown: the down migration gives the winner of a match without a score one
-// point and every other side none, before and after a fix too. It deletes a fix that then changes
-// nothing.
+// TestResultsWithoutScoreDown: the down migration turns results without a score into 1:0, 0:1 or
+// 0:0, also in fixes. It deletes a fix that then changes nothing.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000202_results_without_score")

@@ -106,7 +106,8 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 		s.wake(c.Chat, outbox.Boards)
 	}
 	// A command that sends nothing may still have changed names, a title or members that the chat's
-	// board shows. Such a command wakes the lane of pages, because that delays nothing else.
+	// boards show. A wake of any lane but Boards makes the leader update the boards. The lane of
+	// pages is woken, because that delays nothing else.
 	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
 		s.wake(c.Chat, outbox.Pages)
 	}

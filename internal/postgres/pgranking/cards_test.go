@@ -121,7 +121,8 @@ func TestCardThatWasSent(t *testing.T) {
 	c.mustYield(t, messages, "-100 71 1 print 71")
 }
 
-// TestEditThatWasTried: an edit that was tried once is not superseded.
+// TestEditThatWasTried: an edit that was tried is not superseded. Later changes wait as another
+// edit.
 func TestEditThatWasTried(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

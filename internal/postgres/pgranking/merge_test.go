@@ -238,8 +238,8 @@ func (p plannedMerge) Merge(_ context.Context, merges []ranking.LadderMerge) err
 	return errPlanned
 }
 
-// TestRecordingMeetsTheMerged: a report that was read before a merge of one of its players
-// conflicts when it is applied afterward. Its retry counts for the remaining player.
+// TestRecordingMeetsTheMerged: changes that record a match conflict if one of its players was
+// merged since they were planned. A report of the match after that counts for the remaining player.
 func TestRecordingMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){

@@ -162,7 +162,8 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	}
 }
 
-// TestMoveOfAGroupThatTheBotIsNotIn: the bot is active in the chat under the new id.
+// TestMoveOfAGroupThatTheBotIsNotIn: after a move, the bot counts as being in the chat, even if it
+// was marked as not being there. The chat is no longer parked.
 func TestMoveOfAGroupThatTheBotIsNotIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

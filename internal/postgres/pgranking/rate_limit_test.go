@@ -13,7 +13,7 @@ import (
 )
 
 // TestRecentUsage: commands count by their own dates, during the minute up to the date of the
-// current command. Notices to slow down also count during the minute after that date.
+// current command. Commands in the bucket RateSlowed also count during the minute after that date.
 func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -47,8 +47,9 @@ func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	return all
 }
 
-// newReferences returns a world in which columns that refer to a chat or a player have a row for
-// the newer of two chats, or for an unclaimed player there.
+// newReferences returns a world in which every column that refers to a chat has a row for the newer
+// of two chats, and every column that can refer to an unclaimed player has a row for one of the
+// newer chat.
 func newReferences(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob)
