@@ -155,7 +155,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 	return o, nil
 }
 
-// open returns a pool whose sessions begin by executing settings.
+// open returns a pool. Each of its sessions executes settings before it is used.
 func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pgxpool.Pool, error) {
 	config := o.config.Copy()
 	config.MaxConns = maxConns

@@ -33,8 +33,8 @@ type club struct {
 	keys  int
 }
 
-// TestAnyViews: after any commands in two groups, whose chats may be merged, the views equal a
-// plain calculation from the matches.
+// TestAnyViews: after any commands in two groups, whose chats may be merged, the views that compare
+// reads equal a plain calculation from the stored matches.
 func TestAnyViews(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -20,7 +20,7 @@ import (
 var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM ladders WHERE id = ` + thisLadder + `)`
 
 // isListed is the condition that the standing o is listed in the ranking: its player is a member
-// whose last match is after activeSince.
+// who has played in the season, the last time after activeSince.
 var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
 // hasPlace returns the condition that the standing o has a place in a ranking, provided that at
@@ -30,9 +30,10 @@ func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
-// places returns a query for how many players have a place in the ranking of a season (all), how
-// many of them have a higher rating than the standing s (better), and whether s has a place
-// (shows).
+// places returns a query about the standings that meet hasPlace in the season of the standing s:
+// how many there are (all), how many of them have a higher rating than s (better), and whether s is
+// one of them (shows, NULL if there are none). They have places only if there are at least
+// minPlaces of them, which the query leaves to its caller.
 func places(s, matches, since string) string {
 	return `
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better,
@@ -105,7 +106,8 @@ func (s *Store) Ranking(
 	return page, nil
 }
 
-// fill adds the rows to a page. own is the asker's row, or nil. before has the places of a week
+// fill adds the rows to a page, with their places and movements. own is the asker's row, or nil. If
+// own is set and not among the rows shown, it becomes page.Own. before has the places of a week
 // ago.
 func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map[ladder.PlayerID]int) {
 	first, _ := page.Bounds()
@@ -130,9 +132,10 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 }
 
 // queuePage counts the listed and the hidden players of the ranking, and reads the rows of a page,
-// or of the last page if there are fewer pages. Only the place of the first row is right; fill sets
-// the places of the others. Equal ratings share a place, and are in the order in which the players
-// joined the ladder.
+// or of the last page if there are fewer pages. Players without a place come last, and their rows
+// have the place 0. Of the other rows, only the first has its right place; fill sets the places of
+// the rest. Equal ratings share a place, and are in the order in which the players joined the
+// ladder.
 func queuePage(
 	batch *pgx.Batch, in ladder.ID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {

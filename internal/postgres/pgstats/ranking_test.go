@@ -27,9 +27,10 @@ type member struct {
 	Left                  bool
 }
 
-// rankingOf calculates the ranking plainly. A player needs the given number of matches for a place,
-// and is hidden after the given number of days without a match. It returns all rows, how many of
-// them have a place, and how many players are hidden.
+// rankingOf calculates the ranking of the members who have played and not left. Those without a
+// match for the given number of days are hidden, unless that number is 0 or all is set. Of the
+// others, those with the given number of matches have a place, but only if there are three of them.
+// rankingOf returns all rows, how many of them have a place, and how many members are hidden.
 func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {
@@ -72,7 +73,8 @@ func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row,
 	return rows, placed, hidden
 }
 
-// pageOf calculates a page of a ranking plainly.
+// pageOf calculates a page of a ranking plainly. asker is an index into members; if it is too
+// large, the asker is not in the ladder.
 func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion) stats.RankingPage {
 	rows, placed, hidden := rankingOf(members, matches, days, q.All)
 	n := stats.RankingPage{
@@ -150,7 +152,7 @@ func TestAnyRanking(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(rt, "top") == 0 {
 				q.Page, q.Places = 0, rapid.IntRange(1, 20).Draw(rt, "places")
 			}
-			asker := rapid.IntRange(0, 45).Draw(rt, "asker") // the last one is not in the ladder
+			asker := rapid.IntRange(0, 45).Draw(rt, "asker") // perhaps beyond the members
 			got, err := store.Ranking(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID),
 				&command.Person{ID: ladder.UserID(asker + 1)}, q, now)
 			if err != nil {

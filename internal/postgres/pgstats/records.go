@@ -60,7 +60,7 @@ func holders(column, reached string) string {
 		ORDER BY m.number, top.player_id LIMIT 1`
 }
 
-// Neither a player's first rating nor a single win is a record.
+// Neither a start rating nor a single win is a record.
 var (
 	highestRating = holders(`CASE WHEN best_elo > start_elo THEN best_elo END`, `h.elo_after = top.value`)
 	longestStreak = holders(fmt.Sprintf(`CASE WHEN longest_streak >= %d THEN longest_streak END`, stats.MinStreak),

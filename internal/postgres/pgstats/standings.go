@@ -11,9 +11,10 @@ import (
 	"elobot/internal/stats"
 )
 
-// Standings implements stats.Store. It covers each ladder of which the person is a member and in
-// which the person has played in any season, unless the bot has left the chat. The condition played
-// <> 0, instead of > 0, keeps the planner from scanning the index of the ranking in a new database.
+// Standings implements stats.Store. It selects from the ladders of which the person is a member and
+// in which the person has played in any season, unless the bot has left the chat. The condition
+// played <> 0, instead of > 0, keeps the planner from scanning the index of the ranking in a new
+// database.
 func (s *Store) Standings(
 	ctx context.Context, who command.Person, limit int, now time.Time,
 ) (stats.MyStandings, error) {
