@@ -98,7 +98,7 @@ type claim struct {
 	names  map[ladder.PlayerID]string
 }
 
-// answerLog accumulates the answers in commit order.
+// answerLog accumulates the answers, in the order of their rows in the outbox.
 type answerLog struct {
 	names   map[ladder.PlayerID]string
 	claims  map[int]*claim // by number

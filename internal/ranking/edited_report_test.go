@@ -508,8 +508,8 @@ func TestOfferAfterMove(t *testing.T) {
 		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`)
 }
 
-// TestRedeliveredNoticesNeverExpire: notices have an expiry time, except the notices of a command
-// that an operator retries.
+// TestRedeliveredNoticesNeverExpire: the answers to a command have an expiry time, unless an
+// operator retries the command.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

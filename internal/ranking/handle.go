@@ -67,7 +67,7 @@ type call struct {
 	ladder     ladder.ID       // the ladder to read, 0 for the default
 	season     ladder.SeasonID // the season of that ladder to read, 0 for the current
 	wholeGroup bool            // the operation turned out to need Everybody
-	identified bool            // no players are left to merge or claim, or the command is retried
+	identified bool            // merging and claiming players has been tried, or the command is retried
 }
 
 func (c *call) with(j job) *call {

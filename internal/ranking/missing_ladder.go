@@ -20,7 +20,8 @@ type MissingLadder struct {
 // ladderAt returns the ladder whose name a text begins with, or the missing ladder, and how many
 // words that name has. It prefers the longest name. The name of a game means the ladder for that
 // game, if only one such ladder is not archived. The name of somebody in Everybody is never taken
-// for a game or a misspelled ladder. Misspelled ladders are recognized only in reports.
+// for a game or a misspelled ladder. Misspelled ladders are recognized only in reports, and only if
+// no other name is found.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)

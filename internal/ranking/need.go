@@ -13,8 +13,8 @@ import (
 
 // need is something that a decision lacks. Its type determines how the service meets it:
 //   - Needs beside the snapshot are read in the same round, and decide is called again.
-//   - Needs instead of the snapshot change what to read, or what is stored. Any lock is
-//     released, and the next round reads everything again.
+//   - Needs instead of the snapshot change what to read, what is stored, or what the command
+//     does. Any lock is released, and the next round reads everything again.
 //   - Needs of a plan also end the round, and the operation plans the call again before the
 //     next round.
 type need interface {

@@ -5,7 +5,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// MaxRejected is the maximum number of results that a NotRecorded lists.
+// MaxRejected is how many results a NotRecorded lists before it only counts further commands. The
+// results of the last listed command may exceed it.
 const MaxRejected = 30
 
 // NotRecorded lists results that were rejected because the sender exceeded the limit per minute.
@@ -13,8 +14,8 @@ const MaxRejected = 30
 // to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
-	Items []RejectedResult `json:"items"`          // the first MaxRejected, in order of rejection
-	More  int              `json:"more,omitempty"` // number of results that are not listed
+	Items []RejectedResult `json:"items"`          // in order of rejection
+	More  int              `json:"more,omitempty"` // number of commands whose results are not listed
 }
 
 var _ = notice.Register[NotRecorded](notice.Kind{

@@ -83,7 +83,7 @@ type MatchRecorded struct {
 	// Season is the number of the match's season, 0 for the season that is current when the card is
 	// made.
 	Season   int       `json:"season,omitempty"`
-	Was      *OldScore `json:"was,omitempty"`       // the old score, if the last amendment fixed it
+	Was      *OldScore `json:"was,omitempty"`       // the old score, if the last amendment fixed only that
 	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
 	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if the match counts, or if a merge undid it
 	Changes  int       `json:"changes,omitempty"`   // how often it was amended, or undone by a merge

@@ -166,9 +166,10 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 
 // Operation is a value that describes what a command asks the service to do.
 type Operation interface {
-	// plan gives the call its job, and returns the call. The service calls plan again when it has
-	// settled which ladder the command names, when it has looked for the prompt that the command
-	// answers, and when it has found that the message that the command edits was handled before.
+	// plan gives the call its job, and returns the call. The service may call plan again: after it
+	// has removed the name of a ladder from the command, after it has looked for the prompt that
+	// the command answers, and after it has found that the message that the command edits was
+	// handled before.
 	plan(s *Service, c *call) *call
 }
 
@@ -179,9 +180,8 @@ func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
-// Say answers a question, or a command that could not be parsed, with the Notice. If a pressed
-// button asks the question, the answer replaces the message with the button, unless the answer is a
-// refusal.
+// Say answers a command with the Notice, and changes nothing. If Malformed is empty, the answer to
+// a pressed button replaces the message with the button, unless the answer is a refusal.
 type Say struct {
 	Notice Notice
 	// Malformed is the name of a command that should have reported or amended a match, otherwise

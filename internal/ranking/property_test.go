@@ -50,7 +50,7 @@ var defaultRules = ranking.Rules{
 	Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32},
 }
 
-// newGroup creates a group that the first person has joined.
+// newGroup creates a group that the first person has joined. Its ladder allows uneven teams.
 func (s *model) newGroup() *modelGroup {
 	only := newModelLadder("")
 	c := &modelGroup{

@@ -31,8 +31,8 @@ type (
 
 // Origin describes where a command comes from: who sent it, when and where, and its words.
 type Origin struct {
-	// Key is the idempotency key. Commands with the same key are the same command, which takes
-	// effect only once.
+	// Key is the idempotency key. Commands with the same key are the same command, which has no
+	// second effect as long as the key is stored.
 	Key string
 	Logged
 	Trigger Trigger // zero means ByPress if there is a Button, otherwise ByMessage
@@ -47,8 +47,8 @@ type Origin struct {
 	Sender *command.Person
 	SentAt time.Time
 	Press
-	// Retried means that an operator retries the command. Its notices never expire, and no rate
-	// limit applies.
+	// Retried means that an operator retries the command. The answers to it have no expiry time,
+	// and no rate limit applies.
 	Retried bool
 	Place
 	Ladder ladder.ID

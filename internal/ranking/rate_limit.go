@@ -13,7 +13,8 @@ const (
 	// defaultResults is the default limit of results per sender within the window.
 	defaultResults = 60
 	// maxPresses is how many commands of the bucket RatePress are handled per person within the
-	// window. Presses that amend a match directly count as results instead.
+	// window. Presses that amend a match directly count as results instead. There is no limit on
+	// presses if there is none on results.
 	maxPresses = 60
 )
 

@@ -256,7 +256,8 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 }
 
 // TestWhatIsAResult: typed reports, undos, restores and fixes count as results, valid or not, and
-// so does an undo by button. The notice lists at most 30 rejected results.
+// so does an undo by button. Once the notice lists 30 rejected results, it only counts further
+// ones.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

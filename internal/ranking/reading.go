@@ -14,8 +14,8 @@ type Parsed struct {
 	Reports   []command.Match // in order
 	Ambiguous *command.Report // several readings are possible
 	Malformed Notice          // why the message cannot be parsed
-	// Unscored is the match if only its score is missing. Malformed is set too then, but the bot
-	// asks the sender for the score instead, except for an anonymous admin.
+	// Unscored is the match if only its score is missing. Malformed is set too then, for when the
+	// bot cannot ask the sender for the score.
 	Unscored *command.Match
 }
 

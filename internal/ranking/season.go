@@ -89,8 +89,8 @@ func correctedByAdmins(m *StoredMatch) Permission {
 // fits into the data of the button that starts the season.
 const MaxSeasonName = 32
 
-// TypedSeason is a typed /season or /ranking season: "new Spring" starts a season, and everything
-// else asks the Question.
+// TypedSeason is a typed /season or /ranking season. The word "new" after that starts a season,
+// with the words after "new" as its name, if any. Everything else asks the Question.
 type TypedSeason struct{ Question Question }
 
 func (t TypedSeason) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
