@@ -151,7 +151,7 @@ func TestPurgerRuns(t *testing.T) {
 	done := dbtest.Start(func() error {
 		return postgres.KeepPurging(ctx, pool, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	})
-	// The outbox is purged last.
+	// The outbox is purged last, so the keys are purged too by then.
 	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`)
 	cancel()
 	dbtest.Must(t, dbtest.Receive(t, done))

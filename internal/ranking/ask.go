@@ -37,9 +37,9 @@ type Asked struct {
 	people participants // in the order of Snapshot.People
 }
 
-// Find returns the person p as the command shows them, and what the store knows about them. If p
-// has a Player, Find looks among Everybody instead and returns p unchanged. Known is zero if Find
-// does not find the person.
+// Find looks for the person p among the People, and returns the person as the command shows them
+// and what the store knows about them. If p has a Player, Find looks for that player among
+// Everybody and returns p unchanged. If it finds nobody, it returns p and a zero Known.
 func (a Asked) Find(p command.Person) (command.Person, Known) {
 	if p.Player != 0 {
 		return p, a.everybodyWith(p.Player)
@@ -50,8 +50,8 @@ func (a Asked) Find(p command.Person) (command.Person, Known) {
 	return p, Known{}
 }
 
-// EverybodyThere returns the members of the group's ladders if the Snapshot has Everybody,
-// otherwise none.
+// EverybodyThere returns the players of the group's ladders, even those who have left, if the
+// Snapshot has Everybody; otherwise none.
 func (a Asked) EverybodyThere() []command.Person { return a.everybody() }
 
 // Near returns the name of a player that a new username may mean, nil if there is none.

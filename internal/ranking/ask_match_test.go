@@ -102,8 +102,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestDuplicatesOfSeveral: the question about a message with several results names each duplicate
-// and the earlier match that it repeats.
+// TestDuplicatesOfSeveral: the prompt about a message with several results names each duplicate and
+// the earlier match that it repeats.
 func TestDuplicatesOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -177,8 +177,8 @@ func TestReportedByBoth(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAnswerToEach: the question about several duplicates has a button for all of them, and a
-// button for each.
+// TestAnswerToEach: the prompt about several duplicates has a button for all of them, and a button
+// for each.
 func TestAnswerToEach(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[ranking.Choice][]string{
@@ -223,7 +223,7 @@ func TestNoDuplicates(t *testing.T) {
 	g.has(t, 4, "matches")
 }
 
-// TestAnotherGame covers the question about a duplicate, who may answer it, and the effect of each
+// TestAnotherGame covers the prompt about a duplicate, who may answer it, and the effect of each
 // answer.
 func TestAnotherGame(t *testing.T) {
 	t.Parallel()
@@ -609,7 +609,7 @@ func (g *game) hasMatches(t *testing.T, want ...string) {
 	equal(t, "matches", want, got)
 }
 
-// TestOnlyOneMeant: if an unknown name can mean only one player, the question is about that player.
+// TestOnlyOneMeant: if an unknown name can mean only one player, the prompt names that player.
 func TestOnlyOneMeant(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -656,7 +656,7 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	}
 }
 
-// TestEarlierNames: an answer does not overwrite names that were seen after the question was asked.
+// TestEarlierNames: an answer does not overwrite names that were seen after the prompt was made.
 func TestEarlierNames(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

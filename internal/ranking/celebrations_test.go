@@ -110,8 +110,8 @@ func TestUpsetsOfTheMonth(t *testing.T) {
 	upset("in a group that does not celebrate", nil)
 }
 
-// TestAmendedCardsDoNotCelebrate: an undo, a restore or a fix removes the celebration from the
-// card.
+// TestAmendedCardsDoNotCelebrate: the card of a match that was undone, restored or fixed has no
+// celebration.
 func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 	t.Parallel()
 	amendments := map[string]func(g *game, m ranking.MatchRef) error{

@@ -233,8 +233,8 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditOfAQuestion: if a message has only led to a question, its edit counts as a new report and
-// closes the question.
+// TestEditOfAQuestion: if a message has only led to a prompt, its edit counts as a new report and
+// closes the prompt.
 func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -250,9 +250,9 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditClosesQuestions: once an edit has taken effect, earlier questions about the message are
-// closed for good: their buttons are refused, and they have no timers. A question caused by the
-// edit stays open.
+// TestEditClosesQuestions: once an edit has taken effect, earlier prompts about the message are
+// closed for good: their buttons are refused, and they have no timers. A prompt that the edit leads
+// to stays open.
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

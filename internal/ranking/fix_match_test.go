@@ -45,8 +45,8 @@ func TestFixMatch(t *testing.T) {
 	equal(t, "fixes", want, got)
 }
 
-// TestFixWithoutScore: a fix without a score leads to a question that shows the match in the order
-// of the card. The match stays unchanged.
+// TestFixWithoutScore: a fix without a score leads to a FixPrompt, which shows the match in the
+// order of the card. The match stays unchanged.
 func TestFixWithoutScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -101,8 +101,9 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: if an update says that the bot was added to a group where the bot already
-// is, the group has become a supergroup, and the bot does not greet the group again.
+// TestAddedWhereActive: when a group becomes a supergroup, an update says that the bot was added to
+// it. The bot does not greet the group again then, but it does after a /start, and after it was
+// removed and added again.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -273,7 +274,7 @@ func TestRenamed(t *testing.T) {
 	renamed.Title = "Club 2"
 	once := g.eventOrigin(renamed, 0)
 	must(t, g.Renamed(t.Context(), once))
-	// The title in the command is newer.
+	// The command is handled after the event, so its title counts.
 	if page := g.page(t, nil); page.Title != "Club" {
 		t.Errorf("the ranking is called %q", page.Title)
 	}

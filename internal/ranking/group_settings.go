@@ -118,7 +118,8 @@ func AllSettings() []Setting {
 	}
 }
 
-// The names of the settings that other code refers to.
+// The names of the settings that other code refers to. SettingLanguage is also the name of the
+// command /language.
 const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
@@ -129,7 +130,7 @@ const (
 	SettingWeb         = "web"
 )
 
-// The values of an on/off setting.
+// The values of an on/off setting, and the words that /board understands.
 const (
 	On  = "on"
 	Off = "off"

@@ -132,7 +132,7 @@ func noSuchLadder(name string) Refusal {
 	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
 }
 
-// LadderChange is what /ladder asks for.
+// LadderChange is what /ladder asks for: the first word after it, in lower case.
 type LadderChange string
 
 const (

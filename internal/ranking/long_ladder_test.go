@@ -74,7 +74,8 @@ func TestAmendFirstOfMany(t *testing.T) {
 	if _, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
 		t.Errorf("the concurrently recorded match is answered with %+v", g.notice(t, o.Key))
 	}
-	// A replay rewrites only the history entries that change.
+	// A replay rewrites only the history entries that change, so their number shows how much the
+	// replay had to do.
 	if n := g.count(t, "elo_history WHERE superseded_at < 'infinity'"); n < laterMatches/10 {
 		t.Errorf("only %d history entries were rewritten, too few to prove anything", n)
 	}

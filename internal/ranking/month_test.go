@@ -135,7 +135,7 @@ func TestWeekOfTheGroup(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	for zone, want := range map[string]string{"UTC": "2023-11-07T00:00:00Z", "America/New_York": "0001-01-01T00:00:00Z"} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
-		// The question is sent on 14 November in both zones.
+		// The question is sent on 14 November in both zones, so a week ago is 7 November in both.
 		if got := g.page(t, &alice).Since.UTC().Format(time.RFC3339); got != want {
 			t.Errorf("in %s, the places are those since %s, want %s", zone, got, want)
 		}

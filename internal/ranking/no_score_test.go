@@ -170,7 +170,7 @@ func TestCompleteChanged(t *testing.T) {
 	g.mustEnd(t, "after the press", false, "answered")
 }
 
-// TestMissingScore: a report that lacks only the score leads to a question for the score.
+// TestMissingScore: a report that lacks only the score starts a wizard, which asks for the score.
 func TestMissingScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -195,8 +195,8 @@ func TestMissingScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMissingScoreEdited: if the bot has asked for a missing score, an edit may add it. The buttons
-// of the question then record no second match.
+// TestMissingScoreEdited: while a wizard asks for a missing score, an edit may add it. The buttons
+// of the wizard then record no second match.
 func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -36,7 +36,8 @@ type RejectedResult struct {
 	Malformed bool `json:"malformed,omitempty"`
 }
 
-// The names of the commands that count as results.
+// The names of the commands that count as results. They are the same as in package command, because
+// the notice about rejected results compares them.
 const (
 	commandMatch   = "match"
 	commandUndo    = "undo"

@@ -45,7 +45,7 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 }
 
 // claimant returns the account of the person if the group also has an unclaimed player with the
-// person's username, so that both are the same person. Otherwise it returns nil.
+// person's username. Both are then the same person. Otherwise it returns nil.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
 		return nil

@@ -155,7 +155,7 @@ func TestPromptIsAnswered(t *testing.T) {
 }
 
 // TestPromptRefuses: a forged or unauthorized answer changes nothing and gets only a toast. If the
-// match has changed since the question, an answer replaces the prompt with a refusal.
+// match has changed since the prompt was made, an answer replaces the prompt with a refusal.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -188,7 +188,7 @@ func TestPromptRefuses(t *testing.T) {
 		answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
 	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
-		// Alice is a player of the match.
+		// Not even Alice, who is a player of the match, may answer.
 		for _, who := range []command.Person{carol, stranger, alice} {
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
 			refusedAs(nobodyIsAdmin, "no admin", &who, club, answerBy(anyAdmins, option),
@@ -251,7 +251,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
-// TestUnansweredReports: when a question about a report or a wizard expires, its message says that
+// TestUnansweredReports: when a PromptReport or a PromptWizard expires, its message says that
 // nothing was recorded.
 func TestUnansweredReports(t *testing.T) {
 	t.Parallel()
@@ -301,7 +301,7 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE key LIKE 't:%' AND trigger = 'timer'")
 	open := g.ask(t)
 	stale := ranking.Timer{Key: open.ID.Timer(), Chat: club.ID}
-	// The prompt was delivered after a leader read its timer.
+	// After a leader read the timer, the prompt was delivered, which postponed the timer.
 	g.exec(t, `UPDATE timers SET due_at = now() + interval '4 minutes'`)
 	must(t, g.FireTimer(t.Context(), stale))
 	g.mustEnd(t, "delivered,", false, "expired", "open")

@@ -110,7 +110,7 @@ func (o Origin) trigger() Trigger {
 // ChatKind distinguishes group chats from private chats.
 type ChatKind string
 
-// The kinds of chats that the bot supports.
+// The kinds of chats that the bot supports, by the names that the messenger has for them.
 const (
 	Private    ChatKind = "private"
 	Group      ChatKind = "group"

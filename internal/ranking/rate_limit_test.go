@@ -332,7 +332,7 @@ func TestWhatIsAResult(t *testing.T) {
 
 // TestAnswersCount: if an answer records several results, the first result was already counted when
 // it was reported. The other results count against the reporter's limit when the answer is given.
-// If they would exceed the limit, the question stays open.
+// If they would exceed the limit, the prompt stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -22,9 +22,9 @@ type Season struct {
 	Ends   time.Time // exclusive; zero if only an admin can end it
 }
 
-// endsBefore reports whether the season ends at or before the given time, so that matches reported
-// at that time belong to a later season. It returns false for a zero time. The season must be
-// current.
+// endsBefore reports whether the season ends at or before the given time. Matches reported at that
+// time then belong to a later season. It returns false for a zero time, and for a season without an
+// end. The season must be current.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
