@@ -35,7 +35,7 @@ type Display struct {
 	TimeZone string `json:"time_zone"`
 }
 
-// DefaultDisplay returns the Display of a new chat.
+// DefaultDisplay returns the Display of a new chat if the language of the sender is unknown.
 func DefaultDisplay() Display {
 	return Display{Language: DefaultLanguage, Celebrations: true, TimeZone: UTC}
 }

@@ -132,7 +132,8 @@ func noSuchLadder(name string) Refusal {
 	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
 }
 
-// LadderChange is what /ladder asks for: the first word after it, in lower case.
+// LadderChange is what /ladder asks for. Except for UnbindTopic, it is the first word after
+// /ladder, in lower case.
 type LadderChange string
 
 const (

@@ -118,7 +118,8 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 	}
 }
 
-// replaceAny edits the message of a random match to name another player, and accepts the offer.
+// replaceAny edits the message of a random match that counts, and that no other match shares, to
+// name another player, and accepts the offer. It does nothing if there is no such match or player.
 func (c *modelGroup) replaceAny(rt *rapid.T) {
 	var all []int
 	for i, m := range c.matches {

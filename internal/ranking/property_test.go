@@ -453,8 +453,8 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 // be reversed.
 const undoWindow = 24 * time.Hour
 
-// restoreAny has an admin or another person try to restore a random match, undone or not, or the
-// match that the person undid last.
+// restoreAny has an admin or another person try to restore an undone match, match 1, a match that
+// does not exist, or the match that the person undid last.
 func (c *modelGroup) restoreAny(rt *rapid.T) {
 	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the match that the sender undid last
 	for i, m := range c.matches {
