@@ -338,8 +338,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 }
 
 // TestLateCommand: after the move, a command from the old id counts in the chat. The chat keeps its
-// title, and the answer is not a reply, because another message may now have the id of the
-// command's message.
+// title. The answer is neither a reply nor in a topic, because the old ids of messages and topics
+// may now mean others.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

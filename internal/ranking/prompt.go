@@ -55,8 +55,8 @@ func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 // or after a press or a reply has changed its question.
 const PromptWindow = 5 * time.Minute
 
-// Prompt is a question with buttons. It is open until it is answered or canceled, or its timer ends
-// it.
+// Prompt is a question with buttons. It is open until it is answered or canceled, its timer ends
+// it, or an edit of the message that led to it takes effect.
 type Prompt struct {
 	NewPrompt        // its ID is the prompt's own id
 	Number    int    // the match's number, for a PromptUndo
@@ -125,8 +125,8 @@ type PromptEnd string
 
 const (
 	PromptAnswered PromptEnd = "answered"
-	PromptCanceled PromptEnd = "cancelled"
-	PromptExpired  PromptEnd = "expired" // it was not answered in time
+	PromptCanceled PromptEnd = "cancelled" // by a person, or by an edit of the message that led to it
+	PromptExpired  PromptEnd = "expired"   // it was not answered in time
 )
 
 // ClosedPrompt is a prompt to be closed. If it is closed already, Apply fails with ErrConflict.

@@ -7,14 +7,15 @@ import (
 const (
 	// RateWindow is the sliding window in which a sender's commands are counted.
 	RateWindow = time.Minute
-	// maxQuestions is how many commands of the bucket RateQuestion are handled per sender within
-	// the window.
+	// maxQuestions is the limit of commands of the bucket RateQuestion per sender within the
+	// window. Like every limit, it does not apply to retried commands, nor to those for which
+	// isUnlimited returns true.
 	maxQuestions = 20
 	// defaultResults is the default limit of results per sender within the window.
 	defaultResults = 60
-	// maxPresses is how many commands of the bucket RatePress are handled per person within the
-	// window. Presses that amend a match directly count as results instead. There is no limit on
-	// presses if there is none on results.
+	// maxPresses is the limit of commands of the bucket RatePress per person within the window.
+	// Presses that amend a match directly count as results instead. There is no limit on presses if
+	// there is none on results.
 	maxPresses = 60
 )
 
