@@ -115,7 +115,7 @@ func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog
 	}
 	if err == nil {
 		// A command that writes finds out that its server has become a standby. A session that only
-		// reads would not find out.
+		// reads would not find out, so it must not begin on a standby.
 		o.config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		p.Questions, err = o.open(ctx, questionConns, onlyReading)
 	}

@@ -22,7 +22,8 @@ type operation interface {
 	// rejectedResults returns what the operation reports or amends, as items of a NotRecorded.
 	rejectedResults(*Snapshot) []RejectedResult
 	// refuse returns a refusal that does not depend on the sender's permission, nil if there is
-	// none. permission and decide are called only if refuse returns nil.
+	// none. permission and decide are called only after it has returned nil, except that decide may
+	// be called alone in an unknown chat.
 	refuse(*Snapshot) Notice
 	// permission returns who may run the operation.
 	permission(*Snapshot) Permission
