@@ -129,8 +129,9 @@ const commandsOfOthers = `
 	give rank level top leaderboard stats profile help start settings about donate ping uptime support invite
 	players last commands rename hilfe ayuda rangliste`
 
-// TestOtherBots: among the commands of other bots, the bot answers only its own, those that
-// resemble its own, and /rename.
+// TestOtherBots: of the commands that other bots have, the bot answers only those that it has too,
+// /rename, and those that may be misspellings of its own. It ignores /stop, which is too short to be
+// a misspelling of /top.
 func TestOtherBots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -173,7 +173,8 @@ func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 		if d.Month > 12 { // 11/27
 			d.Month, d.Day = d.Day, d.Month
 		}
-		// Others may be a score: 5/11, and unless there is another score, also 3.1. and 01/03/26.
+		// Any other word may be a score: 5/11 always, and 27/11, 3.1. and 01/03/26 unless there is
+		// another score.
 		isDate := len(m[4]) == len("2026") || hasScore && m[3] != "" || d.Day > 12 && (hasScore || m[3] != "")
 		if isDate && !isGame(word, hasScore, beside...) && 0 < d.Month && d.Month <= 12 && 0 < d.Day && d.Day <= 31 {
 			return 'D', d

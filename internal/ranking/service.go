@@ -36,8 +36,8 @@ type Settings struct {
 	// LongestReplay limits amendments: a match cannot be amended if the group has more later
 	// matches than this. The default is 10,000.
 	LongestReplay int
-	// ResultsPerMinute is the maximum number of results of one sender per minute. The default is
-	// 60. A negative value disables both this limit and the limit on button presses.
+	// ResultsPerMinute is the maximum number of results and amendments of one sender per minute.
+	// The default is 60. A negative value disables both this limit and the limit on button presses.
 	ResultsPerMinute int
 	// AskUnusual makes the bot ask about probable mistakes: a result that may have been reported
 	// already, a new username that may mean a known player, or a fix that makes the loser the
