@@ -285,7 +285,8 @@ type tripCounter struct {
 	listener net.Listener
 }
 
-// countTrips starts a tripCounter in front of a server.
+// countTrips starts a tripCounter in front of the server of a database. The caller must close its
+// listener; the end of ctx does not stop it.
 func countTrips(ctx context.Context, databaseURL string) (*tripCounter, error) {
 	address, err := url.Parse(databaseURL)
 	if err != nil {

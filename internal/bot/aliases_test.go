@@ -130,8 +130,8 @@ const commandsOfOthers = `
 	players last commands rename hilfe ayuda rangliste`
 
 // TestOtherBots: of the commands that other bots have, the bot answers only those that it has too,
-// /rename, and those that may be misspellings of its own. It ignores /stop, which is too short to be
-// a misspelling of /top.
+// /rename, and those that may be misspellings of its own. It ignores /stop: /top is too short to
+// have misspellings.
 func TestOtherBots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

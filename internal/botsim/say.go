@@ -14,7 +14,7 @@ func (c *Chat) Reply(from User, to Message, text string) Message {
 	return c.Post(Post{From: from, Text: text, ReplyTo: to.ID, ThreadID: to.ThreadID})
 }
 
-// SayAnonymously adds a message of an admin who writes anonymously, as the group.
+// SayAnonymously is like Say, for a message from an anonymous admin, who writes as the group.
 func (c *Chat) SayAnonymously(text string) Message {
 	return c.Post(Post{
 		From: groupAnonymousBot(), Text: text,

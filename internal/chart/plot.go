@@ -64,8 +64,8 @@ func newAxes(c Chart, e extent, area image.Rectangle) *plot {
 	return p
 }
 
-// setHorizontal sets p.ends, and p.x, the scale of the horizontal axis, which reaches from the given
-// left pixel to the right edge of p.area.
+// setHorizontal sets p.ends, and p.x, the scale of the horizontal axis, which reaches from the
+// given left pixel to the right edge of p.area.
 func (p *plot) setHorizontal(left int) {
 	first, last := seconds(p.from), seconds(p.to)
 	if p.ByMatch {

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// CanNameLadder reports whether the first words of a command's arguments can name a ladder, because
-// they have no other meaning there. They must have a letter, and none of certain signs, such as "@"
-// and ":". No word may have a meaning, such as "won", "today", or an option like "all", unless the
-// word is a filler.
+// CanNameLadder reports whether a text may be the name of a ladder at the beginning of a command's
+// arguments. It must have a letter, and none of certain signs, such as "@" and ":". None of its
+// words may be an option such as "last", a span such as "today" or "everyone", or a word with a
+// meaning in reports such as "won". Other fillers are allowed.
 func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false

@@ -82,8 +82,9 @@ func table(lines []line) (m Match, ok bool) {
 	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }
 
-// each reads lines, each with one result or several. After "lost to @bob 1:3", it stays open who
-// won "and @carol 3:1", because only one of the two scores has its larger number first.
+// each reads the lines of a report, which may each have several results. If a result takes its
+// outcome from the one before, as in "lost to @bob 1:3 and @carol 3:1", it is unclear who won the
+// second match, because only one of the two scores has its larger number first.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {

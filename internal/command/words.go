@@ -80,7 +80,8 @@ func (m meaning) isColon() bool { return m == separator || m == times || m == pe
 // isWith reports whether a word is one such as "with", which may join two people.
 func (m meaning) isWith() bool { return m == with || m == withOrTo }
 
-// isBeforePerson reports whether a word may be a preposition or an article before a person.
+// isBeforePerson reports whether a word may be a preposition or an article before a person, apart
+// from words that mean the or versus.
 func (m meaning) isBeforePerson() bool {
 	return over <= m && m <= clitic || m == separator || m == clock || m == clockOrMarker
 }

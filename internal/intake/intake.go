@@ -34,7 +34,8 @@ type Update struct {
 	// Handler may change it.
 	Content any
 	// SentAt is when the update was sent, by the messenger's clock. The Reader leaves it zero for
-	// an update without a date, such as a button press. The Handler always gets a date.
+	// an update without a date, such as a button press; the Handler then gets an estimate. For a
+	// Retried update, it is the time of the retry.
 	SentAt time.Time
 	// Retried means that an operator asked to have the update handled again. Its notices are sent
 	// no matter how late they are.

@@ -245,7 +245,8 @@ type Turn struct {
 	// items wait or the chat is parked.
 	Wait time.Duration
 	// Over means that the first item must no longer be sent, so the lane has to be summarized.
-	// Wait is then short but not 0: summarizing skips an item while another transaction changes it.
+	// Wait is then short but not 0: the lane is taken again soon, but not in a tight loop while
+	// summarizing skips the item because another transaction is changing it.
 	Over bool
 }
 

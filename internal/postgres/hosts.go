@@ -23,8 +23,8 @@ const (
 )
 
 // hosts makes new sessions find a working host of DATABASE_URL quickly. A silent host, for example
-// one that is switched off or frozen, must delay a new session only briefly. Once a session has
-// begun on another host, the silent host must not delay later sessions at all.
+// one that is switched off or frozen, delays a new session only briefly. Once a session has begun
+// on another host, the silent host no longer delays new sessions at all.
 type hosts struct {
 	mu        sync.Mutex
 	addresses map[string][]string // resolved IP addresses, by host

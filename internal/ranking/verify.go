@@ -40,8 +40,8 @@ type AuditedGroup struct {
 	// Detached means that the group is a DetachedGroup. Chat is then its former chat.
 	Detached bool
 	Seasons  []ladder.SeasonID // all seasons of its ladders
-	// Names has the name of each of the Seasons, in the same order, as in "padel, season 2". If there
-	// is only one season, its name is empty.
+	// Names has the name of each of the Seasons, in the same order, as in "padel, season 2". If
+	// there is only one season, its name is empty.
 	Names []string
 }
 
