@@ -70,10 +70,10 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 	return version, err
 }
 
-// waitFor repeats ask until it succeeds, ctx ends, checkAlive fails, or startTimeout has passed
-// since the call and since the last answer that the server cannot accept sessions yet. A server
-// that is recovering its data may take any amount of time, because interrupting the recovery would
-// only make it start over.
+// waitFor repeats ask until it succeeds, ctx ends, checkAlive fails, the server does not have the
+// database, or startTimeout has passed since the call and since the last answer that the server
+// cannot accept sessions yet. A server that is recovering its data may take any amount of time,
+// because interrupting the recovery would only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
 	// Another process may listen on the port and never respond. Then only checkAlive detects that
 	// the server has ended, so the first attempts are short.
@@ -85,8 +85,12 @@ func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time
 			return true, nil
 		}
 		timeout = min(2*timeout, 5*time.Second)
-		if answer := (*pgconn.PgError)(nil); errors.As(notYet, &answer) && answer.Code == pgerrcode.CannotConnectNow {
+		switch answer := (*pgconn.PgError)(nil); {
+		case !errors.As(notYet, &answer):
+		case answer.Code == pgerrcode.CannotConnectNow:
 			deadline = time.Now().Add(startTimeout)
+		case answer.Code == pgerrcode.InvalidCatalogName:
+			return false, notYet // somebody has dropped the database
 		}
 		if time.Now().After(deadline) {
 			return false, fmt.Errorf("it was not ready in time (%w)", notYet)

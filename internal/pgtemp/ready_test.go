@@ -32,3 +32,15 @@ func TestPatience(t *testing.T) {
 		}
 	})
 }
+
+// TestNoPatience: waitFor gives up at once if the server runs without its database.
+func TestNoPatience(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dropped, begun := &pgconn.PgError{Code: pgerrcode.InvalidCatalogName}, time.Now()
+		err := waitFor(t.Context(), func() error { return nil }, func(time.Duration) error { return dropped })
+		if took := time.Since(begun); took > 0 || !errors.Is(err, dropped) {
+			t.Errorf("it waits for %v, and ends with %v", took, err)
+		}
+	})
+}
