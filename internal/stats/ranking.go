@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ const (
 )
 
 // RankingCommand is /ranking, as in "/ranking", "/ranking 2", "/ranking all", "/ranking month",
-// "/ranking season 2", "/ranking 2025", "/top 3" and "/elo @bob".
+// "/ranking season 2", "/ranking 2025", "/top 3", "/elo @bob" and "/ranking @alice @bob".
 type RankingCommand struct{ Season SeasonCommand }
 
 // IsAbout implements ranking.Question.
@@ -40,7 +41,11 @@ func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, 
 	}
 	switch q := command.ParseQuestion(said); {
 	case r.IsAbout(said):
-		return PersonCommand{}.meant(said, a)
+		who, unclear := meantPeople(said, a, MaxPlaces, a.Origin.Sender)
+		if len(who) > 1 {
+			return PresentQuestion{Who: who}, nil
+		}
+		return PersonQuestion{Who: who}, unclear
 	case q.Who != command.Person{}:
 		return RankingQuestion{Page: 1}, nil
 	case q.Unknown != "":
@@ -158,6 +163,51 @@ func (q RankingQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	n.Title = a.Origin.Chat.Title
 	if asker != nil {
 		n.Asker = asker.ID
+	}
+	return n, nil
+}
+
+// PresentQuestion asks for the rows of the people named in the ranking, such as those who are there
+// tonight, with their places among all players. The answer is a RankingPage without a Page.
+type PresentQuestion struct {
+	ofPeople
+	Who []command.Person
+}
+
+func (q PresentQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	players, refusal := playersOf(a, q.Who)
+	if refusal != nil {
+		return refusal, nil
+	}
+	var ids []ladder.PlayerID
+	for _, p := range players {
+		// The sender need not be a player, and may be named in two ways.
+		if p.ID != 0 && !slices.Contains(ids, p.ID) {
+			ids = append(ids, p.ID)
+		}
+	}
+	n, err := s.store.Present(ctx, a.Ladder.ID, ids, now(a))
+	if err != nil {
+		return nil, fmt.Errorf("read the rows of some players: %w", err)
+	}
+	for _, id := range ids { // a player of another ladder of the group has no row yet
+		if !slices.ContainsFunc(n.Rows, func(r Row) bool { return r.Name.Player == id }) {
+			n.Rows = append(n.Rows, Row{Name: ranking.Name{Player: id}, Elo: a.Ladder.Start})
+		}
+	}
+	unplaced := func(r Row) int {
+		if r.Position == 0 {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(n.Rows, func(a, b Row) int {
+		return cmp.Or(unplaced(a)-unplaced(b), unplaced(a)*(b.Elo-a.Elo))
+	})
+	n.Title, n.Total = a.Origin.Chat.Title, len(n.Rows)
+	own := senderPlayer(a)
+	for i := range n.Rows {
+		n.Rows[i].Mine = n.Rows[i].Name.Player == own
 	}
 	return n, nil
 }

@@ -26,6 +26,10 @@ type Store interface {
 	Ranking(
 		ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time,
 	) (RankingPage, error)
+	// Present returns the rows of players in a ladder's current ranking, with their places among
+	// all players, even if the ranking does not list them. Players without a standing there have no
+	// row. now is as for Ranking.
+	Present(ctx context.Context, in ladder.ID, players []ladder.PlayerID, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, and whether the ladder has a board
 	// with that object. now is as for Ranking.
 	Board(ctx context.Context, in ladder.ID, object string, now time.Time) (Board, error)

@@ -148,6 +148,13 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 			return err
 		}, Want: want}, ofMonth})
 	}
+	all = append(all, view{dbtest.Explained{Name: "some players in the ranking", Run: func(ctx context.Context) error {
+		n, err := store.Present(ctx, viewedLadder, []ladder.PlayerID{1, 2, 3}, now)
+		if len(n.Rows) == 0 {
+			t.Errorf("some players in the ranking are %+v", n)
+		}
+		return err
+	}, Want: 4}, ofMonth})
 	all = append(all, view{dbtest.Explained{Name: "a season", Run: func(ctx context.Context) error {
 		n, err := store.Season(ctx, viewedLadder, 0)
 		if len(n.Rows) < 900 || n.Number != 1 {

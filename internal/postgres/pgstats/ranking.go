@@ -84,9 +84,7 @@ func (s *Store) Ranking(
 	before := make(map[ladder.PlayerID]int)
 	var batch pgx.Batch
 	queuePage(&batch, in, number, size, now, &page, &shown)
-	queueOne(&batch, &page.Web, pgx.RowToStructByPos[ranking.WebBoard], `
-		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id
-		WHERE l.id = $1 AND g.web_on`, in)
+	queueWeb(&batch, in, &page.Web)
 	if asker != nil {
 		queueOwn(&batch, in, asker.ID, now, &own)
 	}
@@ -100,6 +98,32 @@ func (s *Store) Ranking(
 		page.Page = min(number, max(1, (page.Total+size-1)/size))
 	}
 	fill(&page, shown, own, before)
+	if page.HasMoved() {
+		page.Since = week
+	}
+	return page, nil
+}
+
+// Present implements stats.Store.
+func (s *Store) Present(
+	ctx context.Context, in ladder.ID, players []ladder.PlayerID, now time.Time,
+) (stats.RankingPage, error) {
+	var page stats.RankingPage
+	var first, present []rankedRow
+	before, week := make(map[ladder.PlayerID]int), ranking.LaterDay(now, -comparedDays)
+	var batch pgx.Batch
+	queuePage(&batch, in, 1, 1, now, &page, &first) // for what a page has besides its rows
+	queueWeb(&batch, in, &page.Web)
+	queuePlaces(&batch, in, week, now, before)
+	queueAll(&batch, &present, pgx.RowToStructByNameLax[rankedRow], rowsOf(`= ANY ($2)`)+`
+		ORDER BY NOT coalesce(`+hasPlaceHere+`, false), s.elo DESC, s.id`, in, players, now)
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.RankingPage{}, err
+	}
+	page.Hidden = 0
+	for _, r := range present {
+		page.Rows = append(page.Rows, r.row(before))
+	}
 	if page.HasMoved() {
 		page.Since = week
 	}
@@ -194,14 +218,30 @@ func queuePage(
 // queueOwn reads the asker's row, even if the asker has not played yet. It leaves own nil if the
 // asker is not a member of the ladder.
 func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
-	sql := `
+	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow],
+		rowsOf(`= `+postgres.ThisPlayer)+` AND s.left_at IS NULL`, in, who, now)
+}
+
+// hasPlaceHere is the condition that the standing of a row from rowsOf has a place.
+var hasPlaceHere = `places.shows AND places.all >= ` + minPlaces
+
+// rowsOf returns a query for the rows of the players whose ids meet a condition, with their places
+// among all players, even if the ranking does not list them.
+func rowsOf(condition string) string {
+	return `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost,
 		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
-		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
+		       CASE WHEN ` + hasPlaceHere + ` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
 		CROSS JOIN LATERAL (` + places("s", placeMatches, activeSince) + `) AS places
-		WHERE s.season_id = ` + thisSeason + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
-	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, in, who, now)
+		WHERE s.season_id = ` + thisSeason + ` AND s.player_id ` + condition
+}
+
+// queueWeb reads the web board of a ladder's group. It leaves web nil if the board is off.
+func queueWeb(batch *pgx.Batch, in ladder.ID, web **ranking.WebBoard) {
+	queueOne(batch, web, pgx.RowToStructByPos[ranking.WebBoard], `
+		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id
+		WHERE l.id = $1 AND g.web_on`, in)
 }
 
 // queuePlaces reads the places at an earlier time, among the players who have a place now and had

@@ -109,8 +109,39 @@ func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion)
 	return n
 }
 
-// TestAnyRanking: each page of any ranking equals the page that pageOf calculates plainly.
-// TestAnyViews covers Row.Moved.
+// presentOf calculates plainly which rows some members have.
+func presentOf(members []member, matches, days int, present []int) stats.RankingPage {
+	n := pageOf(members, matches, days, len(members), stats.RankingQuestion{Places: 1})
+	n.Rows, n.Hidden = nil, 0
+	listed, _, _ := rankingOf(members, matches, days, false)
+	for _, i := range present {
+		if i >= len(members) {
+			continue
+		}
+		m := members[i]
+		row := stats.Row{
+			Name: ranking.Name{Player: ladder.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost,
+		}
+		row.Inactive = row.Played() > 0 && days > 0 && m.Days >= days
+		if at := slices.IndexFunc(listed, func(r stats.Row) bool { return r.Name == row.Name }); at >= 0 {
+			row.Position = listed[at].Position
+		}
+		n.Rows = append(n.Rows, row)
+	}
+	last := func(r stats.Row) int {
+		if r.Position == 0 {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(n.Rows, func(a, b stats.Row) int {
+		return cmp.Or(last(a)-last(b), cmp.Compare(b.Elo, a.Elo), cmp.Compare(a.Name.Player, b.Name.Player))
+	})
+	return n
+}
+
+// TestAnyRanking: each page of any ranking, and the rows of any members, are those that pageOf and
+// presentOf calculate plainly. TestAnyViews covers Row.Moved.
 func TestAnyRanking(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))
@@ -161,6 +192,18 @@ func TestAnyRanking(t *testing.T) {
 			if diff := gocmp.Diff(pageOf(members, matches, days, asker, q), got, cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("%+v of %d (-calculated +read):\n%s", q, asker, diff)
 			}
+		}
+		present := rapid.SliceOfNDistinct(rapid.IntRange(0, 45), 0, 6, rapid.ID).Draw(rt, "present")
+		var players []ladder.PlayerID
+		for _, i := range present {
+			players = append(players, ladder.PlayerID(i+1))
+		}
+		got, err := store.Present(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID), players, now)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if diff := gocmp.Diff(presentOf(members, matches, days, present), got, cmpopts.EquateEmpty()); diff != "" {
+			rt.Fatalf("the rows of %v (-calculated +read):\n%s", present, diff)
 		}
 	})
 }
