@@ -88,7 +88,7 @@ func tableOfCommands() []Command {
 		{Name: command.NameTeams, Handle: asks(stats.TeamsCommand{}), Topic: aboutStatistics, OfLadder: true},
 		{Name: command.NameUndo, Handle: amending(undo), Topic: aboutCorrections, Short: true},
 		{Name: command.NameRestore, Handle: amending(restore), Topic: aboutCorrections},
-		{Name: command.NameFix, Handle: fixOrMove, Topic: aboutCorrections},
+		{Name: command.NameFix, Handle: fixAny, Topic: aboutCorrections},
 		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
 		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},

@@ -43,8 +43,10 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
 	players := asks(ranking.DoubtPlayers, "", option(result(alice, carol, 3, 1)))
 	players.Earlier = &ranking.EarlierReport{Number: 42, Result: new(result(alice, bob, 3, 1))}
+	lineup := asks(ranking.DoubtLineup, "", option(result(alice, carol, 3, 1)), option(result(carol, alice, 3, 1)))
+	lineup.Earlier = players.Earlier
 	return map[string]ranking.Notice{
-		"results": results, "players": players,
+		"results": results, "players": players, "lineup": lineup,
 		"total": asks(command.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
 		"counts":               asks(command.DoubtCounts, "", option(result(alice, bob, 5, 4)), option(result(alice, bob, 2, 2))),

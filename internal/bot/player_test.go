@@ -31,6 +31,7 @@ func TestQuestionsAboutPeople(t *testing.T) {
 		{"/stats “José Müller”", "standing of José_Müller#1003", ""},
 		{"/stats zoe_b", "standing of zoe_b@zoe_b", ""},
 		{"/elo bob", "standing of Bob@bob#1002", ""},
+		{"/ranking bob, zoe_b and me", "ranking of Bob@bob#1002+zoe_b@zoe_b+Alice@alice#1001", ""},
 		{"/stats", "standing of Alice@alice#1001", "standing of Bob@bob#1002"},
 		{"/me", "standing of Alice@alice#1001", "standing of Alice@alice#1001"},
 		{"/rating", "standing of Alice@alice#1001", "standing of Bob@bob#1002"},

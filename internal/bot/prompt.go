@@ -210,6 +210,8 @@ func (w words) question(n ranking.ReportPrompt) string {
 			"New": w.namedResult(n.Options[0].Results[0])})
 	case command.DoubtName, command.DoubtUnknownName, command.DoubtLine:
 		return w.Text(id, args{"Word": showWord(n.Word)})
+	case ranking.DoubtLineup:
+		return w.Text(id, args{"Number": n.Earlier.Number})
 	case ranking.DoubtGame:
 		return w.Text(id, args{"Word": showWord(n.Word), "Ladder": showText(n.Options[0].Ladder)})
 	case ranking.DoubtUsername:

@@ -215,6 +215,8 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 		c.method = answered(o, op)
 	case ranking.FixMatch:
 		c.method, c.take, c.scores = "fix", op.Amendment, op.Scores
+	case ranking.FixPlayers:
+		return f.fixPlayers(ctx, o, op)
 	case ranking.AcceptFix:
 		c.method, c.take, c.scores, c.offer = "accept", op.Amendment, op.Scores, o.Pressed
 	case ranking.Say:
@@ -271,6 +273,23 @@ func (f *fakeRankings) report(o ranking.Origin) error {
 	}
 }
 
+func (f *fakeRankings) fixPlayers(ctx context.Context, o ranking.Origin, op ranking.FixPlayers) error {
+	r := ranking.ParseReport(op.Lineup, command.NewNames(f.everybody(o)))
+	players := "fix players " + which(op.Match) + " "
+	switch {
+	case r.Unscored != nil:
+		return f.add(call{method: players + team(r.Unscored.A) + " " + team(r.Unscored.B), origin: o})
+	case r.Malformed != nil && op.Ladder != "":
+		return f.add(call{method: "move " + which(op.Match) + " to " + op.Ladder, origin: o})
+	case r.Malformed != nil:
+		form, _ := r.Malformed.(ranking.WrongForm)
+		form.Command, form.Teams, form.Corrected = command.NameFix, false, ""
+		return f.Do(ctx, o, ranking.Say{Notice: form, Malformed: command.NameFix})
+	default:
+		return f.add(call{method: players + reported(r.Reports[0]), origin: o})
+	}
+}
+
 func (f *fakeRankings) replyToWizard(ctx context.Context, o ranking.Origin, op ranking.ReplyToWizard) error {
 	if f.wizard == nil {
 		return f.err
@@ -307,6 +326,8 @@ func (f *fakeRankings) ask(o ranking.Origin, ask ranking.Ask) error {
 			about = team(q.Who)
 		}
 		return f.add(call{method: "standing of " + about, origin: o})
+	case stats.PresentQuestion:
+		return f.add(call{method: "ranking of " + team(q.Who), origin: o})
 	case stats.HeadToHeadQuestion:
 		return f.add(call{method: who(q.Two[0]) + " against " + who(q.Two[1]), origin: o})
 	case stats.HistoryQuestion:
@@ -633,7 +654,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/settings zone Local":                `answer refusal {"code":"unknown_zone","name":"Local"}`,
 		"/settings zone ../../etc/localtime":  `answer refusal {"code":"unknown_zone","name":"../../etc/localtime"}`,
 		"/settings zone Europe/Berlin please": `answer refusal {"code":"unknown_zone","name":"Europe/Berlin please"}`, "/settings zone": unexpected("settings", "zone"),
-		"/elo @bob":                       "standing of @bob",
+		"/elo @bob": "standing of @bob", "/ranking @bob @carol": "ranking of @bob+@carol",
 		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob",
 		"/me bob": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"bob"}`,
 		"/rating": "standing of Alice@alice#1001", "/profile": "standing of Alice@alice#1001", "/me 3": unexpected("stats", "3"), "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
@@ -676,27 +697,31 @@ func TestCommandsInAGroup(t *testing.T) {
 
 		"/undo": "undo last", "/Undo@ELO_bot": "undo last", "/undo@other_bot": ignored, "/undo@other_bot 42": ignored,
 		"/undo 42": "undo #42", "/undo #42": "undo #42", "/undo@elo_bot 42": "undo #42", "/undo 999999999": "undo #999999999",
-		"/undo 42 43":            `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"43"}`,
-		"/undo @bob":             `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"@bob"}`,
-		"/undo 0":                `answer wrong_form {"command":"undo","reason":"no_such_number","detail":"0"}`,
-		"/undo last":             `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"last"}`,
-		"/undo help":             `answer help {"topic":"undo"}`,
-		"/help undo":             `answer help {"topic":"undo"}`,
-		"I said /undo":           ignored,
-		"/undone":                ignored,
-		"/fix 42 3:2":            "fix #42 3:2",
-		"/fix #42 3 2":           "fix #42 3:2",
-		"/fix 3:2":               "fix last 3:2",
-		"/FIX 7 2-2":             "fix #7 2:2",
-		"/fix 11:7 5:9":          "fix last 11:7 5:9",
-		"/fix 42 11:7 9:11 11:5": "fix #42 11:7 9:11 11:5",
-		"/fix@other_bot 3:2":     ignored,
-		"/fix":                   "fix last ",
-		"/fix 13 :3":             `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"3"}`,
-		"/fix 42":                `answer wrong_form {"command":"fix","reason":"no_score"}`,
-		"/fix @bob 3:2":          `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
-		"/fix help":              `answer help {"topic":"fix"}`,
-		"/help /fix":             `answer help {"topic":"fix"}`,
+		"/undo 42 43":                 `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"43"}`,
+		"/undo @bob":                  `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"@bob"}`,
+		"/undo 0":                     `answer wrong_form {"command":"undo","reason":"no_such_number","detail":"0"}`,
+		"/undo last":                  `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"last"}`,
+		"/undo help":                  `answer help {"topic":"undo"}`,
+		"/help undo":                  `answer help {"topic":"undo"}`,
+		"I said /undo":                ignored,
+		"/undone":                     ignored,
+		"/fix 42 3:2":                 "fix #42 3:2",
+		"/fix #42 3 2":                "fix #42 3:2",
+		"/fix 3:2":                    "fix last 3:2",
+		"/FIX 7 2-2":                  "fix #7 2:2",
+		"/fix 11:7 5:9":               "fix last 11:7 5:9",
+		"/fix 42 11:7 9:11 11:5":      "fix #42 11:7 9:11 11:5",
+		"/fix@other_bot 3:2":          ignored,
+		"/fix":                        "fix last ",
+		"/fix 13 :3":                  `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"3"}`,
+		"/fix 42":                     `answer wrong_form {"command":"fix","reason":"no_score"}`,
+		"/fix @bob 3:2":               "fix players last Alice@alice#1001 @bob 3:2",
+		"/fix 42 @bob @carol":         "fix players #42 @bob @carol",
+		"/fix #42 @carol vs @bob 1:3": "fix players #42 @carol @bob 1:3", "/fix 42 @alice @bob vs @carol @dan": "fix players #42 Alice@alice#1001+@bob @carol+@dan",
+		"/fix 42 padel":            "move #42 to padel",
+		"/fix 42, @bob and @carol": "fix players #42 @bob @carol", "/fix @bob 42 @carol": `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"42"}`,
+		"/fix help":  `answer help {"topic":"fix"}`,
+		"/help /fix": `answer help {"topic":"fix"}`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

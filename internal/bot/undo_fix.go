@@ -25,17 +25,25 @@ func amending(amend func(ranking.Amendment) ranking.Operation) Handler {
 	})
 }
 
-// fixOrMove handles "/fix 42 3:2", and "/fix 42 padel", which moves the match to that ladder.
-func fixOrMove(r *Router, req request) ranking.Operation {
+// fixAny handles "/fix 42 3:2", "/fix 42 @alice @carol" for the players of the match, and "/fix 42
+// padel", which moves the match to that ladder.
+func fixAny(r *Router, req request) ranking.Operation {
 	said := req.origin.Said
 	_, err := command.ParseFix(said)
-	number, ladder, ok := command.LadderAfter(said)
 	form, malformed := ranking.WrongFormOf(said, err)
-	if !ok || !malformed {
+	if !malformed {
 		return parsed(command.ParseFix, fix)(r, req)
 	}
 	form.Corrected, _ = command.CorrectAmendment(said, err)
-	return ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form}
+	number, lineup, ok := command.LineupAfter(said)
+	if !ok {
+		return ranking.Say{Notice: form, Malformed: said.Name}
+	}
+	fix := ranking.FixPlayers{Amendment: r.amendment(req, number), Lineup: lineup, Otherwise: form}
+	if _, ladder, ok := command.LadderAfter(said); ok {
+		fix.Ladder = ladder
+	}
+	return fix
 }
 
 func fix(r *Router, req request, f command.Fix) ranking.Operation {

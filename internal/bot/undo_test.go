@@ -111,7 +111,7 @@ func TestFixAlone(t *testing.T) {
 		"3:2":            "fix #42 Aa0_-zZ9 3:2",
 		"11:7 9:11 11:5": "fix #42 Aa0_-zZ9 11:7 9:11 11:5",
 		"/undo":          "undo #42 Aa0_-zZ9",
-		"@bob":           `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
+		"@bob":           "fix players #42 Aa0_-zZ9 Alice@alice#1001 @bob",
 	} {
 		w.group.Reply(w.alice, asks, text)
 		w.expect(text, want)

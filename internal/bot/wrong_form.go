@@ -24,6 +24,8 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 		form = "<code>/undo 42</code>"
 	case n.Command == command.NameRestore:
 		form = "<code>/restore 42</code>"
+	case n.Command == command.NameFix && n.Teams:
+		form, sets = "<code>/fix 42 @alice @bobby 3:1</code>", "<code>/fix 42 @alice @bobby 11:7 9:11 11:5</code>"
 	case n.Command == command.NameFix:
 		form, sets = "<code>/fix 42 3:2</code>", "<code>/fix 42 11:7 9:11 11:5</code>"
 	case n.Command == command.NameOdds:
@@ -49,7 +51,7 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	switch {
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
-	case n.Command == command.NameMatch:
+	case n.Command == command.NameMatch, n.Command == command.NameFix && n.Teams:
 	case !isAmendment(n.Command): // the other commands reject "@bobby" like any unexpected word
 	case n.Reason == command.ReasonUnknownMention,
 		n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):

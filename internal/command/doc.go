@@ -114,9 +114,10 @@
 // # Corrections
 //
 // /undo, /restore and /fix name a match by its number, or name none. Scores and white space are as
-// in /match, but a mention is an error, and so is "&", "+" or "and".
+// in /match. A fix may have the whole report of a /match instead of the scores, or its players
+// alone. Without players, "&", "+" or "and" is an error.
 //
-//	fix       = [ match ] scores
+//	fix       = [ match ] ( scores | report | players )
 //	match     = [ "#" ] 1 to 9 digits, of any script, not all of them zero
 //
 // A number at the beginning of a fix is a match number unless a colon or dash follows it. So

@@ -96,6 +96,24 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
+// LineupAfter returns a /fix without its match number, as a /match that names the players. number
+// is 0 if none is given at the beginning. ok is false if no match can have the number, or if the
+// command names nobody else than the author of the message that it replies to.
+func LineupAfter(c Command) (number int, lineup Command, ok bool) {
+	lineup, lineup.Name, lineup.Written, lineup.Reply = c, NameMatch, NameMatch, nil
+	if words := fields(c.Args); namesMatch(words) {
+		before, after, _ := strings.Cut(c.Args, words[0])
+		if strings.Contains(before, placeholder) {
+			return 0, lineup, true
+		}
+		if number, _ = matchNumber(words[0]); number == 0 {
+			return 0, lineup, false
+		}
+		lineup.Args = strings.TrimLeft(after, " \t\n,;.")
+	}
+	return number, lineup, len(c.Mentions) > 0 || lineup.MayNamePlayers()
+}
+
 // namesMatch reports whether the first word of a fix is meant as a match number. A number before a
 // word that begins with a colon or dash is part of a score.
 func namesMatch(words []string) bool {

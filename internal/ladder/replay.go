@@ -63,11 +63,14 @@ type Rewrite struct {
 	Unplayed []PlayerID
 }
 
-// ReplacedPlayer replaces the player From of a match by the player To.
+// ReplacedPlayer replaces the player From of a match by the player To, who may be the same, and
+// says where that player plays.
 type ReplacedPlayer struct {
 	Match MatchID  `json:"match_id"`
 	From  PlayerID `json:"from_id"`
 	To    PlayerID `json:"into_id"`
+	Side  int      `json:"side"`  // as in Part
+	Place int      `json:"place"` // the position among all players of the match, from 1
 }
 
 // ChangedUpset is the new upset of a match.

@@ -21,6 +21,7 @@ const (
 	DoubtDuplicate command.Doubt = "duplicate" // a recorded match is probably the same game
 	DoubtDate      command.Doubt = "date"      // the report dates a match to another day
 	DoubtGame      command.Doubt = "game"      // the report names a missing ladder
+	DoubtLineup    command.Doubt = "lineup"    // the people named for a match can play it in two ways
 )
 
 // ReportMessage is a message that reports matches, or a message or button press that starts a
@@ -235,7 +236,8 @@ type ReportPrompt struct {
 	Doubt   command.Doubt  `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name, game, score or line in doubt, if any
 	Options []ReportOption `json:"options"`        // at least one
-	// Earlier is the match reported before, if the doubt is about a duplicate or about the players.
+	// Earlier is the match reported before, if the doubt is about a duplicate or about the players
+	// of a match.
 	// MoreEarlier has the other earlier matches if several results are duplicates.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`

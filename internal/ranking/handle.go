@@ -354,8 +354,9 @@ func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 type job struct {
 	operation
 	// read is set if parsing is deferred because the message may use plain names. It returns the
-	// operation once the group's members are known. mayNeed is what that operation may need.
-	read    func(everybody []command.Person) operation
+	// operation once the group's members and ladders are known. mayNeed is what that operation may
+	// need.
+	read    func(*Snapshot) operation
 	mayNeed Needs
 
 	name string
@@ -397,7 +398,7 @@ func (j *job) complete(snap *Snapshot) {
 	if j.read == nil {
 		return
 	}
-	j.operation = j.read(snap.everybody())
+	j.operation = j.read(snap)
 	needs := j.operation.needs()
 	known := make([]Known, len(needs.People))
 	for i, p := range needs.People {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -206,6 +207,140 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 			c.addEntry(m.ladder, m.season, m.sides[side][i])
 			c.isThere(m.sides[side][i], m.playedAt)
 		}
+	}
+}
+
+// fixPlayersAny has an admin fix the players of a random match: with a result, in any way; without
+// one, by replacing one player.
+func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
+	if len(c.matches) == 0 {
+		return
+	}
+	number := rapid.IntRange(1, len(c.matches)).Draw(rt, "number")
+	m, sender := c.matches[number-1], c.anyPerson("sender")
+	var who []int
+	for _, e := range m.players() {
+		who = append(who, e.who)
+	}
+	sides := [2][]int{who[:len(m.sides[0])], who[len(m.sides[0]):]}
+	var free []int
+	for one := range c.people {
+		if !slices.Contains(who, one) {
+			free = append(free, one)
+		}
+	}
+	if len(free) > 0 {
+		free = rapid.Permutation(free).Draw(rt, "free")
+	}
+	written := ""
+	score := ladder.Score{A: rapid.IntRange(0, 9).Draw(rt, "a"), B: rapid.IntRange(0, 9).Draw(rt, "b")}
+	if rapid.Bool().Draw(rt, "with a result") {
+		all := append(slices.Clone(who), free[:min(len(free), rapid.IntRange(0, 2).Draw(rt, "added"))]...)
+		copy(who, rapid.Permutation(all).Draw(rt, "players"))
+		written = " " + score.String()
+	} else if len(free) > 0 {
+		who[rapid.IntRange(0, len(who)-1).Draw(rt, "replaced")] = free[0]
+	}
+	if rapid.Bool().Draw(rt, "other order") {
+		slices.Reverse(sides[:])
+	}
+	c.showAccount(sender)
+	lineup := command.Command{Name: command.NameMatch, Written: command.NameMatch}
+	byAccount := make(map[int]bool)
+	for i, players := range sides {
+		if i == 1 {
+			lineup.Args += "vs "
+		}
+		for _, p := range players {
+			byAccount[p] = rapid.Bool().Draw(rt, "by account") || p == sender
+			if byAccount[p] {
+				c.showAccount(p)
+			}
+			lineup.Args += "\uFFFC "
+			lineup.Mentions = append(lineup.Mentions, c.person(p, byAccount[p]))
+		}
+	}
+	lineup.Args += written
+	notice := c.command(c.account(sender), func(o ranking.Origin) error {
+		o.Said = lineup
+		o.Said.Sender = c.account(sender)
+		lineup.Sender = o.Said.Sender
+		return c.Do(asAdmin(c.t), o, ranking.FixPlayers{
+			Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: number}}, Lineup: lineup,
+		})
+	})
+	if !m.undone && m.ladder.archived {
+		if n, ok := notice.(ranking.Refusal); !ok || n.Code != ranking.LadderArchived && n.Code != ranking.WrongLineup {
+			rt.Fatalf("fixing the players of match %d of an archived ladder is answered with %+v", number, notice)
+		}
+		return
+	}
+	if m.undone { // perhaps because the command shows an account, so that two players were merged
+		refusal, _ := notice.(ranking.Refusal)
+		refusal.Minutes = 0
+		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
+		return
+	}
+	var named [2][]*entity
+	for i, players := range sides {
+		for _, p := range players {
+			named[i] = append(named[i], c.entityOf(p, byAccount[p]))
+		}
+	}
+	stay := func(a, b []*entity) (n int) {
+		for i, side := range [2][]*entity{a, b} {
+			for _, e := range side {
+				if slices.Contains(m.sides[i], e) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	fits := func(first []*entity) bool { return len(first) == len(m.sides[0]) }
+	isMore := stay(named[1], named[0]) > stay(named[0], named[1])
+	if written == "" && stay(named[0], named[1])+stay(named[1], named[0]) == 0 {
+		isMore = m.turned // the first side on the card comes first
+	}
+	if fits(named[1]) && (isMore || !fits(named[0])) {
+		slices.Reverse(named[:])
+		score.A, score.B = score.B, score.A
+	}
+	scores := m.scores
+	if written != "" {
+		scores = []ladder.Score{score}
+	}
+	isSame := slices.Equal(scores, m.scores)
+	for i := range named {
+		isSame = isSame && !slices.ContainsFunc(named[i], func(e *entity) bool { return !slices.Contains(m.sides[i], e) })
+	}
+	if isSame {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameLineup, Number: number})
+		return
+	}
+	if written != "" && score.A == score.B && !m.ladder.rules.DrawsAllowed {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoDraws})
+		return
+	}
+	if n, ok := notice.(ranking.MatchFixed); !ok || n.Number != number {
+		rt.Fatalf("fixing the players of match %d is answered with %+v", number, notice)
+	}
+	c.seen(sender)
+	if a, b := total(scores); a != b && written != "" {
+		m.turned = b > a
+	}
+	m.scores = scores
+	for i, side := range m.sides {
+		added := slices.DeleteFunc(slices.Clone(named[i]), func(e *entity) bool { return slices.Contains(side, e) })
+		for at, e := range side {
+			if !slices.Contains(named[i], e) {
+				m.sides[i][at], added = added[0], added[1:]
+			}
+		}
+	}
+	for _, e := range m.players() {
+		c.addEntry(m.ladder, m.season, e)
+		c.isThere(e, m.playedAt)
 	}
 }
 

@@ -233,6 +233,8 @@ const (
 	TooLate       RefusalCode = "too_late"
 	UndoneAlready RefusalCode = "undone_already" // the match is already undone
 	SameScore     RefusalCode = "same_score"     // the match already has the new score
+	SameLineup    RefusalCode = "same_lineup"    // the match already has the players and the result
+	WrongLineup   RefusalCode = "wrong_lineup"   // the people named are too many or too few, or can play in many ways
 	TooFarBack    RefusalCode = "too_far_back"   // too many later matches to replay: Matches
 	ChangedSince  RefusalCode = "changed_since"  // the match changed after the button was made
 	// MatchGone means that the match of a button is gone. Another match may now have its number.

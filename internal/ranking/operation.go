@@ -198,10 +198,11 @@ func (say Say) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "answer", bucket: RateResult, operation: malformedResult{said, say.Malformed}})
 }
 
-// reading defers the choice of the call's operation until the group's members are known, because
-// the message may use plain names. read then parses the message. needs is what the operation may
-// need besides people. Only a report adds players.
-func (c *call) reading(needs Needs, read func(everybody []command.Person) operation) *call {
+// reading defers the choice of the call's operation until the group's members and ladders are
+// known, because the message may use plain names. read then parses the message. needs is what the
+// operation may need besides people. Of these calls, only a report adds players, unless the caller
+// changes that.
+func (c *call) reading(needs Needs, read func(*Snapshot) operation) *call {
 	needs.People, needs.Everybody = c.named(), true
 	if c.reports {
 		needs.New = len(needs.People)

@@ -55,7 +55,8 @@ type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
-	Teams   bool           `json:"teams,omitempty"` // the command is a /match that is about teams
+	// Teams means that the command is a /match that is about teams, or a /fix that names players.
+	Teams bool `json:"teams,omitempty"`
 	// Corrected is the command that the sender probably meant, empty if unclear.
 	Corrected string `json:"corrected,omitempty"`
 }

@@ -51,8 +51,8 @@ func (r ReadReport) reading(c *call, needs Needs, operationOf func(Parsed) opera
 	if said == nil {
 		said = new(ParseReport(c.Said, nil))
 		if c.mayNamePlayers() && said.NeedsNames(c.Said) {
-			return c.reading(needs, func(everybody []command.Person) operation {
-				return operationOf(ParseReport(c.Said, command.NewNames(everybody)))
+			return c.reading(needs, func(snap *Snapshot) operation {
+				return operationOf(ParseReport(c.Said, command.NewNames(snap.everybody())))
 			})
 		}
 	}
@@ -209,11 +209,8 @@ func (r *recordOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
-	for _, i := range m.players {
-		p, k := r.people[i], snap.People[i]
-		if p.MayBeBot() && !k.IsAccount() {
-			return Refusal{Code: NotAPerson, Name: p.Username}
-		}
+	if n := r.refuseBots(snap, m); n != nil {
+		return n
 	}
 	switch l := snap.Ladder; {
 	case l.Archived:
@@ -224,6 +221,17 @@ func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
 		return Refusal{Code: NoDraws}
 	case !m.even && !l.UnevenTeamsAllowed:
 		return Refusal{Code: UnevenTeams}
+	}
+	return nil
+}
+
+// refuseBots returns a refusal if a player is probably a bot, nil otherwise.
+func (r *recordOperation) refuseBots(snap *Snapshot, m reportedMatch) Notice {
+	for _, i := range m.players {
+		p, k := r.people[i], snap.People[i]
+		if p.MayBeBot() && !k.IsAccount() {
+			return Refusal{Code: NotAPerson, Name: p.Username}
+		}
 	}
 	return nil
 }

@@ -7,28 +7,6 @@ import (
 	"elobot/internal/ladder"
 )
 
-// replacedPlayers returns the replacements that give the match the given players. ok is false if a
-// side would change its size, if a player of the match would move to another position, or if there
-// is nothing to replace.
-func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder.ReplacedPlayer, ok bool) {
-	for side := range players {
-		if len(players[side]) != len(m.Players[side]) {
-			return nil, false
-		}
-		for i, p := range players[side] {
-			was := m.Players[side][i]
-			switch {
-			case was == p:
-			case slices.Contains(m.players(), p):
-				return nil, false
-			default:
-				all = append(all, ladder.ReplacedPlayer{Match: m.ID, From: was, To: p})
-			}
-		}
-	}
-	return all, len(all) > 0
-}
-
 // playerIDs returns the players of each side, including new ones. It omits people without a player.
 func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) {
 	for i, person := range m.players {
@@ -40,11 +18,18 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 	return players
 }
 
+// lineupOf returns the lineup that the report gives to a recorded match. ok is false if the match
+// has other numbers of players on its sides, or if a person is not a player.
+func (m reportedMatch) lineupOf(recorded *StoredMatch, snap *Snapshot) (l lineup, ok bool) {
+	return recorded.lineupOf(m.playerIDs(snap), m.result)
+}
+
 // offerPlayers asks whether to replace the players of a match with the players in the edited
 // message. The decision is empty if the players cannot be replaced, if the match is undone, or if
 // the edited report would be refused.
 func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
-	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
+	l, ok := e.record.matches[0].lineupOf(m, snap)
+	if !ok || m.changesTo(l) == nil || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
 	}
 	ask := e.record.ask(command.Report{Doubt: DoubtPlayers, Readings: []command.Reading{e.record.reports}})
@@ -90,10 +75,11 @@ func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	if n := p.amend.refusal(m); n != nil {
 		return n
 	}
-	if _, ok := replacedPlayers(m, p.chosen.matches[0].playerIDs(snap)); !ok {
+	l, ok := p.chosen.matches[0].lineupOf(m, snap)
+	if !ok || p.chosen.matches[0].hasDuplicatePlayer(snap) {
 		return Refusal{Code: ChangedSince, Number: m.Number}
 	}
-	return p.chosen.refuse(snap)
+	return p.chosen.refuseLineup(snap, m, l)
 }
 
 // permission returns who may fix the match. If the match no longer exists, any sender may cancel.
@@ -116,45 +102,60 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	if p.chosen == nil {
 		return p.reportAnswer.decide(snap)
 	}
-	m, reported := p.amend.found(snap), p.chosen.matches[0]
+	m := p.amend.found(snap)
 	if snap.History == nil {
 		return Decision{}, historyOf{match: m}, nil
 	}
-	history := *snap.History
-	players := reported.playerIDs(snap)
-	replaced, _ := replacedPlayers(m, players)
-	for _, person := range reported.players {
-		k := snap.People[person]
-		isThere := func(s ladder.RankedPlayer) bool { return s.Player == k.Player.ID }
+	l, _ := p.chosen.matches[0].lineupOf(m, snap)
+	fixed, said, err := p.amend.fixPlayers(snap, m, l)
+	if err != nil {
+		return Decision{}, nil, err
+	}
+	return Decision{Effect: fixed, Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}, Page: said}, nil, nil
+}
+
+// fixPlayers returns the fix that gives a match a lineup, and the notice about it. The snapshot
+// must have the History. Each player of the lineup must be one of the match or of the snapshot's
+// People.
+func (a amendOperation) fixPlayers(snap *Snapshot, m *StoredMatch, l lineup) (*Fixed, MatchFixed, error) {
+	history, changes := *snap.History, m.changesTo(l)
+	fixed := &Fixed{Old: m.Result, New: l.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt}}
+	var unplayed []ladder.PlayerID
+	for _, r := range changes {
+		if r.From == r.To {
+			continue
+		}
+		unplayed, fixed.Players = append(unplayed, r.From), append(fixed.Players, r.To)
+		isThere := func(s ladder.RankedPlayer) bool { return s.Player == r.To }
 		if !slices.ContainsFunc(history.Standings, isThere) {
-			standing := k.StandingIn(snap.Ladder).PresentAt(m.PlayedAt)
+			isNew := func(k Known) bool { return k.Player != nil && k.Player.ID == r.To }
+			known := snap.People[slices.IndexFunc(snap.People, isNew)]
+			standing := known.StandingIn(snap.Ladder).PresentAt(m.PlayedAt)
 			history.Standings = append(slices.Clip(history.Standings), ladder.RankedPlayer{Standing: standing})
 		}
 	}
 	with := *snap
 	with.History = &history
-	amended, said, err := p.amend.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
-		played.Result = reported.result
-		// The old player's history entry passes to the new player, so the replay compares the new
-		// entry with it.
-		for _, r := range replaced {
-			played.PartOf(r.From).Player = r.To
+	amended, said, err := a.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
+		played.Result = l.result
+		var parts []ladder.Part
+		for _, r := range changes {
+			part := *played.PartOf(r.From)
+			// The old player's history entry passes to the new player, so the replay compares the
+			// new entry with it.
+			part.Player, part.Side = r.To, r.Side
+			parts = append(parts, part)
+		}
+		if len(changes) > 0 {
+			played.Parts = parts
 		}
 	})
 	if err != nil {
-		return Decision{}, nil, err
+		return nil, MatchFixed{}, err
 	}
-	fixed := &Fixed{
-		Amended: amended, Old: m.Result, New: reported.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt},
-	}
-	fixed.Rewrite.Players = replaced
-	for _, r := range replaced {
-		fixed.Rewrite.Unplayed, fixed.Players = append(fixed.Rewrite.Unplayed, r.From), append(fixed.Players, r.To)
-	}
-	return Decision{
-		Effect: fixed, Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered},
-		Page: MatchFixed{
-			Number: m.Number, Sides: said.Sides, Sets: said.Sets, Before: new(m.named()), By: said.By, Moved: said.Moved,
-		},
-	}, nil, nil
+	fixed.Amended = amended
+	fixed.Rewrite.Players, fixed.Rewrite.Unplayed = changes, unplayed
+	return fixed, MatchFixed{
+		Number: m.Number, Sides: said.Sides, Sets: said.Sets, Before: new(m.named()), By: said.By, Moved: said.Moved,
+	}, nil
 }

@@ -41,7 +41,7 @@ func TestAnySeasons(t *testing.T) {
 
 		c.mustChange(ranking.ChangeLadder{Change: ranking.AddLadder, First: "chess", Name: "table tennis"}, 0, "")
 		maps.Copy(commands, map[string]func(*rapid.T){
-			"record more": c.recordAny, "move": c.moveAny, "move again": c.moveAny, "replace": c.replaceAny,
+			"record more": c.recordAny, "move": c.moveAny, "move again": c.moveAny, "replace": c.replaceAny, "fix players": c.fixPlayersAny,
 			"join": c.joinAny, "leave": c.leaveAny, "ladder": c.changeLadders,
 		})
 		rt.Repeat(commands)

@@ -137,7 +137,7 @@ func (w StartTeamWizard) plan(_ *Service, c *call) *call {
 		return op
 	}
 	if c.mayNamePlayers() {
-		return c.reading(Needs{Played: SuggestedFrom}, read)
+		return c.reading(Needs{Played: SuggestedFrom}, func(snap *Snapshot) operation { return read(snap.everybody()) })
 	}
 	c.operation = read(nil)
 	return c
