@@ -308,7 +308,7 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 }
 
 // Span formats when a season began and ended. It omits the beginning of a ladder's first season,
-// and says of a current season that it goes on.
+// and says that a current season has not ended.
 func (v *visit) Span(s stats.SeasonTable) string {
 	// A season that ends at midnight does not include the day that begins then.
 	from, last := "", v.Day(s.Until.Add(-time.Second))
