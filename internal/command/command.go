@@ -165,6 +165,10 @@ type Person struct {
 	IsBot  bool            `json:"-"`
 	// the former usernames of a Player in the group, in lower case, separated by spaces
 	Former string `json:"-"`
+	// the name that Telegram shows for a Player whom the group calls Name, empty if that is the same
+	Shown string `json:"-"`
+	// the player for whom Player counts in the group, 0 for itself
+	CountsAs ladder.PlayerID `json:"-"`
 	// the Player has left the group, so a name means this person only if no present player has it
 	Left bool `json:"-"`
 	// Earlier is set if the data comes from an earlier message rather than from the command's own.
@@ -183,13 +187,17 @@ func (p Person) MayBeBot() bool {
 // store or an earlier message.
 func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
-// isKnown reports whether p is identified by an id or a username.
-func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" }
+// IsGuest reports whether p is a player without Telegram, whom only Player identifies.
+func (p Person) IsGuest() bool { return p.Player != 0 && p.ID == 0 && p.Username == "" }
 
-// IsSame reports whether p and q have an id or a username in common. The letter case of usernames
-// does not matter.
+// isKnown reports whether p is identified by an id or a username, or is a guest.
+func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" || p.IsGuest() }
+
+// IsSame reports whether p and q have an id or a username in common, or are the same guest. The
+// letter case of usernames does not matter.
 func (p Person) IsSame(q Person) bool {
-	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
+	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username) ||
+		p.IsGuest() && q.IsGuest() && p.Player == q.Player
 }
 
 // identify returns known, with the grammatical case of p, if both are the same person, and

@@ -24,28 +24,35 @@ type Names struct {
 }
 
 // NewNames indexes people by their names, shortened names, usernames and former usernames. It
-// leaves out bots, and people with neither an id nor a username.
+// leaves out bots, and people whom nothing identifies.
 func NewNames(people []Person) *Names {
 	people = slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.isKnown() || p.IsBot })
 	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
 	for i, p := range people {
 		n.add(foldName(p.Name), i)
 		n.add(foldName(p.Username), i)
+		n.add(foldName(p.Shown), i)
 		for username := range strings.FieldsSeq(p.Former) {
 			n.former[username] = append(n.former[username], i)
 		}
 	}
 	for i, p := range people { // in a second pass, so that exact names come first
-		name := foldName(p.Name)
-		first := firstName(name)
-		n.add(first, i)
-		if words := strings.Fields(name); len(words) > 1 && first != "" {
-			initial, _ := utf8.DecodeRuneInString(words[len(words)-1])
-			n.add(first+" "+string(initial), i) // "Stefan M."
-			n.add(first+" "+words[1], i)        // "José Luis"
+		for _, name := range []string{foldName(p.Name), foldName(p.Shown)} {
+			n.addShort(name, i)
 		}
 	}
 	return n
+}
+
+// addShort adds the shortened forms of a person's folded name.
+func (n *Names) addShort(name string, person int) {
+	first := firstName(name)
+	n.add(first, person)
+	if words := strings.Fields(name); len(words) > 1 && first != "" {
+		initial, _ := utf8.DecodeRuneInString(words[len(words)-1])
+		n.add(first+" "+string(initial), person) // "Stefan M."
+		n.add(first+" "+words[1], person)        // "José Luis"
+	}
 }
 
 func (n *Names) add(name string, person int) {
@@ -73,7 +80,8 @@ func IsNameOf(word, name string) bool {
 }
 
 // named returns at most MaxReadings people who have the folded name, in any grammatical case. It
-// returns people who have left only if it finds no others.
+// returns people who have left only if it finds no others, and one person of several who count as
+// the same player, preferably that player.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]
 	all := n.pick(called)
@@ -88,6 +96,11 @@ func (n *Names) named(name string) []Person {
 	if len(present) > 0 {
 		all = present
 	}
+	all = slices.DeleteFunc(slices.Clone(all), func(p Person) bool {
+		return p.CountsAs != 0 && slices.ContainsFunc(all, func(o Person) bool {
+			return o.Player == p.CountsAs || o.CountsAs == p.CountsAs && o.Player < p.Player
+		})
+	})
 	return all[:min(len(all), MaxReadings)]
 }
 

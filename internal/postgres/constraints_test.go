@@ -141,10 +141,17 @@ var breaks = map[string][]string{
 	},
 	"players_merged_into_fkey": {`UPDATE players SET merged_into = 99 WHERE id = 3`},
 	"players_group_id_fkey":    {`UPDATE players SET group_id = 99 WHERE id = 2`},
+	"players_folded_check": {
+		`UPDATE players SET folded = '' WHERE id = 2`, `UPDATE players SET folded = 'bob' WHERE id = 2`,
+		`UPDATE players SET folded = 'alice', username = NULL WHERE id = 1`,
+	},
+	"players_guest_key": {
+		`INSERT INTO players (group_id, display_name, folded) VALUES (1, 'Tom', 'tom'), (1, 'TOM', 'tom')`,
+	},
 	"players_identity_check": {
-		`INSERT INTO players (display_name) VALUES ('x')`, `INSERT INTO players (group_id, display_name) VALUES (1, 'x')`,
+		`INSERT INTO players (display_name) VALUES ('x')`,
 		`INSERT INTO players (username, display_name) VALUES ('x', 'x')`,
-		`UPDATE players SET group_id = 1 WHERE id = 1`, `UPDATE players SET username = NULL WHERE id = 2`,
+		`UPDATE players SET group_id = 1 WHERE id = 1`,
 		// A merged player has no group, username or Telegram id, and points to another player.
 		`UPDATE players SET merged_into = 1 WHERE id = 2`,
 		`UPDATE players SET merged_into = 1, username = NULL WHERE id = 2`,
@@ -163,6 +170,9 @@ var breaks = map[string][]string{
 	"sightings_group_id_fkey":    {`INSERT INTO sightings VALUES (99, 1, 'new', now())`},
 	"sightings_player_id_fkey":   {`INSERT INTO sightings VALUES (1, 99, 'new', now())`},
 	"sightings_username_check":   {`UPDATE sightings SET username = ''`},
+	"sightings_nick_check":       {`UPDATE sightings SET nick = ''`, `UPDATE sightings SET nick = repeat('x', 33)`},
+	"sightings_counts_as_check":  {`UPDATE sightings SET counts_as = 1`},
+	"sightings_counts_as_fkey":   {`UPDATE sightings SET counts_as = 99`},
 	"sightings_username_key":     {`INSERT INTO sightings VALUES (1, 2, 'ALICE', now())`},
 	"group_players_pkey": {`INSERT INTO players (group_id, username, display_name) VALUES (1, 'new', 'new');
 		INSERT INTO group_players (id, season_id, player_id, name, elo, start_elo, best_elo)
@@ -170,6 +180,7 @@ var breaks = map[string][]string{
 	"group_players_season_id_player_id_key": {
 		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 1, 'x', 1, 1, 1)`,
 	},
+	"group_players_named_id_fkey": {`UPDATE group_players SET named_id = 99 WHERE id = 1`},
 	"group_players_season_id_fkey": {
 		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (99, 1, 'x', 1, 1, 1)`,
 	},
@@ -282,6 +293,7 @@ var breaks = map[string][]string{
 	"match_players_pkey":           {`INSERT INTO match_players SELECT id, 1, 2, 1 FROM matches`},
 	"match_players_place_check":    {`UPDATE match_players SET place = 0`},
 	"match_players_match_id_fkey":  {`INSERT INTO match_players VALUES (99, 1, 1, 1)`},
+	"match_players_named_id_fkey":  {`UPDATE match_players SET named_id = 99 WHERE player_id = 1`},
 	"match_players_player_id_fkey": {`INSERT INTO match_players SELECT id, 99, 1, 1 FROM matches`},
 	"match_players_side_check":     {`UPDATE match_players SET side = 0`, `UPDATE match_players SET side = 3`},
 	"elo_history_match_player_fkey": {
@@ -432,6 +444,9 @@ func TestConstraintsLetThrough(t *testing.T) {
 		`INSERT INTO chat_aliases VALUES (-98, 1), (-97, 1)`,
 		`UPDATE players SET username = NULL, group_id = NULL, merged_into = 1 WHERE id = 2`,
 		`INSERT INTO sightings VALUES (1, 2, NULL, now()), (1, 3, 'al', now())`,
+		`UPDATE sightings SET nick = repeat('x', 32), counts_as = 2, seen_at = NULL WHERE player_id = 1`,
+		`INSERT INTO players (group_id, display_name, folded) VALUES (1, 'Tom', 'tom'), (1, 'Tim', 'tim')`,
+		`UPDATE players SET username = NULL WHERE id = 2`,
 		`UPDATE matches SET undone_at = now()`,
 		`UPDATE matches SET undone_at = now(), undone_by = 2`,
 		`UPDATE matches SET sets = '{{0,999},{999,0}}'`,

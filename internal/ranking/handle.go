@@ -414,7 +414,7 @@ func (j *job) complete(snap *Snapshot) {
 // or shows, or a member of the group.
 func (j *job) known(snap *Snapshot, p command.Person) Known {
 	if p.Player != 0 {
-		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
+		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.named().ID == p.Player })]
 	}
 	return snap.People[slices.IndexFunc(j.mayNeed.People, p.IsSame)]
 }

@@ -15,16 +15,17 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
 	}
-	change.Player, change.New = *k.Player, k.New
+	named := *k.named()
+	change.Player, change.New = named, k.New
 	if p.ID != 0 {
 		// The id turns an unclaimed player into an account.
 		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name
 	}
-	if k.Standing != nil && k.Standing.Name != change.Player.Name {
+	if k.Standing != nil && k.Named == nil && k.Standing.Name != change.Player.Name {
 		change.Standing = k.Standing.ID
 	}
 	change.Sighting = k.newSighting(o, p)
-	ok = change != PlayerChange{Player: *k.Player}
+	ok = change != PlayerChange{Player: named}
 	change.Mentioned = p.ID == 0 && !k.New
 	return change, ok
 }
@@ -47,10 +48,10 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 // claimant returns the account of the person if the group also has an unclaimed player with the
 // person's username. Both are then the same person. Otherwise it returns nil.
 func (k Known) claimant() *Player {
-	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
+	if k.Unclaimed == nil || k.Player == nil || k.named().ID == k.Unclaimed.ID {
 		return nil
 	}
-	return k.Player
+	return k.named()
 }
 
 // Identify sets the Player of the person p, and Claimed or New if that applies. The Player is the
@@ -60,7 +61,8 @@ func (k Known) claimant() *Player {
 //   - the group's unclaimed player with p's username
 //   - a new player with the id added, unless added is 0
 //
-// If none exists, the Player stays nil.
+// If none exists, the Player stays nil. If the player counts as another one, that one is the Player
+// instead, and the player is Named.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -75,6 +77,9 @@ func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 		if p.ID == 0 {
 			k.Player.Name = p.Username // until a message shows the person
 		}
+	}
+	if k.CountsAs != nil {
+		k.Named, k.Player = k.Player, k.CountsAs
 	}
 }
 

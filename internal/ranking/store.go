@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -303,7 +304,7 @@ func (s *Snapshot) everybody() []command.Person {
 
 // everybodyWith returns the entry of Everybody with the given player, zero if there is none.
 func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
-	if i := slices.IndexFunc(s.Everybody, func(k Known) bool { return k.Player.ID == player }); i >= 0 {
+	if i := slices.IndexFunc(s.Everybody, func(k Known) bool { return k.named().ID == player }); i >= 0 {
 		return s.Everybody[i]
 	}
 	return Known{}
@@ -368,8 +369,12 @@ type Known struct {
 	// has no id; or nil.
 	ByUsername *Player
 	Unclaimed  *Player // the group's unclaimed player with the username, or nil
-	Player     *Player // the person's player: one of the three, or a new one, or nil
-	New        bool    // the player is not stored yet
+	CountsAs   *Player // the player for whom the first of the three who exists counts in the group, or nil
+	// Player is the player who counts: CountsAs, or one of the other three, or a new one, or nil.
+	Player *Player
+	// Named is the player who was named, nil unless another Player counts.
+	Named *Player
+	New   bool // the player is not stored yet
 	// Gone means that the player exists only because of mentions, and has no match that counts.
 	// Such a player is stored, but treated as if New.
 	Gone bool
@@ -378,16 +383,28 @@ type Known struct {
 	Claimed  bool
 	Standing *ladder.Standing // of Player, or nil
 	Sighting *Sighting        // of ByID in the group, or nil
-	Former   string           // former usernames as in command.Person; set only in Everybody, like Left
+	Nick     string           // what the group calls Player, empty for the name that Telegram shows
+	Out      bool             // Player does not take part in the group's rankings
+	Former   string           // former usernames as in command.Person; set only in Everybody, like Shown and Left
+	Shown    string           // the name that Telegram shows, if the player has a Nick
 	Left     bool             // the player has left the group
 }
 
-// person returns the Player, which must not be nil, as a command.Person.
+// named returns the player who was named, nil if there is none. It is the Player unless that one
+// counts for the named one.
+func (k Known) named() *Player { return cmp.Or(k.Named, k.Player) }
+
+// person returns the named player, who must exist, as a command.Person.
 func (k Known) person() command.Person {
-	return command.Person{
-		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name,
-		Player: k.Player.ID, Former: k.Former, Left: k.Left,
+	one := k.named()
+	p := command.Person{
+		ID: one.UserID, Username: one.Username, Name: one.Name,
+		Player: one.ID, Former: k.Former, Shown: k.Shown, Left: k.Left,
 	}
+	if k.Named != nil {
+		p.CountsAs = k.Player.ID
+	}
+	return p
 }
 
 // Sighting is an account's last sighting in a group, with the username that a message showed, if

@@ -141,18 +141,21 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)
 	// The later sighting wins, both of an account and of a username. The former usernames of an
-	// account are kept, and came stays set if it was set in one of the groups.
+	// account are kept, and came stays set if it was set in one of the groups. So do nicks and the
+	// wishes to stay out. No match of gone could count for another player than the one who played.
+	batch.Queue(`UPDATE sightings SET counts_as = NULL WHERE group_id = $1 AND counts_as IS NOT NULL`, gone.ID)
 	batch.Queue(`
-		UPDATE sightings known SET came = known.came OR o.came, former = nullif(ARRAY(
+		UPDATE sightings known SET came = known.came OR o.came, nick = coalesce(known.nick, o.nick),
+		    out_at = coalesce(known.out_at, o.out_at), counts_as = coalesce(known.counts_as, o.counts_as), former = nullif(ARRAY(
 		    SELECT name FROM unnest(o.former || lower(o.username) || known.former) WITH ORDINALITY AS all_names (name, at)
 		    WHERE name IS NOT NULL AND name IS DISTINCT FROM lower(known.username) GROUP BY name ORDER BY max(at)), '{}')
 		FROM sightings o
 		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND known.player_id = o.player_id
-		  AND (o.seen_at, o.group_id) < (known.seen_at, known.group_id)`, kept.ID, gone.ID)
+		  AND (coalesce(o.seen_at, '-infinity'), o.group_id) < (coalesce(known.seen_at, '-infinity'), known.group_id)`, kept.ID, gone.ID)
 	batch.Queue(`
 		DELETE FROM sightings s USING sightings o
 		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND s.player_id = o.player_id
-		  AND (o.seen_at, o.group_id) > (s.seen_at, s.group_id)`, kept.ID, gone.ID)
+		  AND (coalesce(o.seen_at, '-infinity'), o.group_id) > (coalesce(s.seen_at, '-infinity'), s.group_id)`, kept.ID, gone.ID)
 	batch.Queue(`
 		UPDATE sightings known SET username = NULL, former = `+formerUsernames+` FROM sightings o
 		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND lower(known.username) = lower(o.username)
@@ -180,9 +183,10 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	// lock the unclaimed players, so that none is claimed before it is merged
 	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)
 	batch.Queue(`
-		UPDATE players p SET username = NULL, group_id = NULL, merged_into = same.ours
+		UPDATE players p SET username = NULL, folded = NULL, group_id = NULL, merged_into = same.ours
 		FROM (SELECT theirs.id AS theirs, ours.id AS ours
-		      FROM players theirs JOIN players ours ON lower(ours.username) = lower(theirs.username)
+		      FROM players theirs JOIN players ours
+		        ON lower(ours.username) = lower(theirs.username) OR ours.folded = theirs.folded
 		      WHERE theirs.group_id = $2 AND ours.group_id = $1) AS same
 		WHERE p.id = same.theirs OR p.merged_into = same.theirs`, kept.ID, gone.ID)
 	batch.Queue(`UPDATE players SET group_id = $1 WHERE group_id = $2`, kept.ID, gone.ID)

@@ -176,9 +176,10 @@ func ladderFields(l *ranking.GroupLadder) []any {
 	}
 }
 
-// people is the query for the people with the user ids $2 and usernames $3. %[1]s takes extra WITH
-// queries, and %[2]s extra columns. The first $4 people get an id if they are not players yet. $7
-// is the ladder, 0 for the default one, and $8 its season, 0 for the current one.
+// people is the query for the people with the user ids $2 and usernames $3; a person who has
+// neither is the guest $9. %[1]s takes extra WITH queries, and %[2]s extra columns. The first $4
+// people get an id if they are not players yet. $7 is the ladder, 0 for the default one, and $8 its
+// season, 0 for the current one.
 //
 // $6 marks the people whom the message, sent at $5, shows with their username. A mention does not
 // mean an account that the message shows with another username, unless the account was seen with
@@ -198,34 +199,49 @@ var people = `
 		SELECT ` + playerColumns("by_id") + `,
 		       ` + playerColumns("by_name") + `,
 		       ` + playerColumns("unclaimed") + `,
-		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at, coalesce(seen.came, false),
+		       ` + playerColumns("counts") + `,
+		       seen.seen_at IS NOT NULL, coalesce(seen.username, ''), seen.seen_at, coalesce(seen.came, false),
+		       coalesce(CASE WHEN counts.id IS NULL THEN coalesce(seen.nick, by_name.nick, own.nick) ELSE counts.nick END, ''),
+		       CASE WHEN counts.id IS NULL THEN coalesce(seen.out_at, by_name.out_at, own.out_at) ELSE counts.out_at END IS NOT NULL,
 		       ` + postgres.StandingColumns + `,
 		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL
 		           THEN nextval('players_id_seq') ELSE 0 END,
-		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.id IS NOT NULL
+		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.username IS NOT NULL
 		           AND NOT EXISTS (SELECT FROM group_players WHERE player_id = unclaimed.id AND played > 0)%[2]s
-		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
+		FROM unnest($2::bigint[], $3::text[], $9::bigint[]) WITH ORDINALITY AS person (user_id, username, guest, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
-		    SELECT player_id, seen_at FROM sightings
+		    SELECT player_id, seen_at, nick, out_at, counts_as FROM sightings
 		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username)
 		    LIMIT 1) AS named ON true
 		LEFT JOIN LATERAL (
-		    SELECT * FROM players WHERE id = named.player_id AND NOT EXISTS (
+		    SELECT *, named.nick, named.out_at, named.counts_as FROM players WHERE id = named.player_id AND NOT EXISTS (
 		        SELECT FROM unnest($2::bigint[], $3::text[], $6::boolean[]) AS shown (user_id, username, now)
 		        WHERE shown.now AND named.seen_at <= $5
 		          AND shown.user_id = telegram_user_id AND lower(shown.username) <> lower(person.username))
 		    LIMIT 1) AS by_name ON true
 		LEFT JOIN LATERAL (
-		    SELECT * FROM players
-		    WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS unclaimed ON true
+		    (SELECT * FROM players
+		     WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1)
+		    UNION ALL
+		    (SELECT * FROM players WHERE id = nullif(person.guest, 0) AND group_id = here.group_id LIMIT 1)
+		    LIMIT 1) AS unclaimed ON true
+		LEFT JOIN LATERAL (
+		    SELECT nick, out_at, counts_as FROM sightings
+		    WHERE by_id.id IS NULL AND by_name.id IS NULL AND group_id = here.group_id AND player_id = unclaimed.id
+		    LIMIT 1) AS own ON true
+		LEFT JOIN LATERAL (
+		    SELECT p.*, o.nick, o.out_at FROM players p
+		    LEFT JOIN sightings o ON o.group_id = here.group_id AND o.player_id = p.id
+		    WHERE p.id = coalesce(seen.counts_as, by_name.counts_as, own.counts_as)
+		    LIMIT 1) AS counts ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM group_players
 		    WHERE season_id = here.season_id
-		      AND player_id = coalesce(by_id.id, by_name.id, unclaimed.id)
+		      AND player_id = coalesce(counts.id, by_id.id, by_name.id, unclaimed.id)
 		    LIMIT 1) AS s ON true
 		ORDER BY person.place`
 
@@ -241,12 +257,15 @@ var (
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	people := slices.Concat(q.People, q.Shown)
 	n := len(people)
-	ids, usernames, now := make([]int64, n), make([]string, n), make([]bool, n)
+	ids, usernames, guests, now := make([]int64, n), make([]string, n), make([]int64, n), make([]bool, n)
 	for i, p := range people {
 		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
+		if p.IsGuest() {
+			guests[i] = int64(p.Player)
+		}
 	}
 	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New,
-		zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season}
+		zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season, guests}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var extra []any
@@ -276,16 +295,17 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 
 // scanKnown scans the facts about a person, and the extra columns.
 func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ranking.Known, error) {
-	var players [3]ranking.Player
+	var players [4]ranking.Player
 	var isSeen bool
 	var seen ranking.Sighting
 	var s ladder.Standing
 	var added ladder.PlayerID
 	var k ranking.Known
-	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came}
-	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]),
+	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came,
+		&k.Nick, &k.Out}
+	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]), playerFields(&players[3]),
 		sighting, postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
-	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
+	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed, &k.CountsAs} {
 		if players[i].ID != 0 {
 			*to = &players[i]
 		}
@@ -314,9 +334,9 @@ func playerFields(p *ranking.Player) []any {
 // everybodyIn returns a FROM clause with one row for each player who has a standing in a current
 // season of the group or in the given season, even if the player has left. It leaves out players
 // without a counted match in the group if they are unclaimed, or were seen there but never sent a
-// command. Each row has three parts:
+// command. It also leaves out players who count as others. Each row has three parts:
 //   - account is the player, or for a merged player the player who remains;
-//   - seen is the player's sighting in the group, or null;
+//   - seen is what the group knows of the player, or null;
 //   - s is the standing in the given season, or else another of these standings; s.here reports
 //     whether it is in that season.
 func everybodyIn(group, season string) string {
@@ -330,37 +350,65 @@ func everybodyIn(group, season string) string {
 		    ORDER BY account, here DESC, s.id) AS s
 		JOIN players account ON account.id = s.account
 		LEFT JOIN LATERAL (
-		    SELECT array_to_string(former, ' ') AS former, came FROM sightings
+		    SELECT array_to_string(former, ' ') AS former, came, nick, out_at, counts_as FROM sightings
 		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true
-		WHERE account.telegram_user_id IS NOT NULL AND coalesce(seen.came, true) OR s.played > 0 OR EXISTS (
-		    SELECT FROM group_players p WHERE player_id = account.id AND played > 0
-		      AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `))`
+		WHERE seen.counts_as IS NULL
+		  AND (account.telegram_user_id IS NULL AND account.username IS NULL
+		    OR account.telegram_user_id IS NOT NULL AND coalesce(seen.came, true)
+		    OR s.played > 0 OR EXISTS (
+		        SELECT FROM group_players p WHERE player_id = account.id AND played > 0
+		          AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `)))`
 }
 
 // queueEverybody reads the players that everybodyIn lists for a chat's group, with their standings
-// in the query's ladder and season.
+// in the query's ladder and season, and then the players who count as one of them.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
-		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, s.here` +
+		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, s.here,
+		       coalesce(seen.nick, ''), seen.out_at IS NOT NULL, (
+		           SELECT jsonb_agg(jsonb_build_object('for', m.counts_as, 'ID', p.id,
+		               'UserID', coalesce(p.telegram_user_id, 0), 'Username', coalesce(p.username, ''), 'Name', p.display_name)
+		               ORDER BY p.id)
+		           FROM sightings m JOIN players p ON p.id = m.player_id
+		           WHERE m.group_id = ` + postgres.ThisGroup + ` AND m.counts_as IS NOT NULL)` +
 		everybodyIn(postgres.ThisGroup,
 			`coalesce(nullif($3::bigint, 0), `+postgres.LadderOf("season_id", postgres.ThisGroup, "$2")+`)`) + `
 		ORDER BY s.id`
 	batch.Queue(sql, q.Chat.ID, q.Ladder, q.Season).Query(func(rows pgx.Rows) (err error) {
+		var counted []countedPlayer
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
 			var s ladder.Standing
 			var here bool
 			k := ranking.Known{Player: &p}
-			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s), []any{&k.Former, &k.Left, &here})...)
+			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s),
+				[]any{&k.Former, &k.Left, &here, &k.Nick, &k.Out, &counted})...)
+			if k.Nick != "" {
+				k.Shown = p.Name
+			}
 			p.Name = s.Name
 			if here && s.Player == p.ID {
 				k.Standing = &s
 			}
 			return k, err
 		})
+		for _, c := range counted {
+			isFor := func(k ranking.Known) bool { return k.Player.ID == c.For }
+			if i := slices.IndexFunc(*all, isFor); i >= 0 {
+				k := (*all)[i]
+				k.Named, k.Former, k.Shown = &c.Player, "", ""
+				*all = append(*all, k)
+			}
+		}
 		return err
 	})
+}
+
+// countedPlayer is a player who counts as another one.
+type countedPlayer struct {
+	For ladder.PlayerID `json:"for"`
+	ranking.Player
 }
 
 // queueLastMatches reads the sender's last matches in the query's ladder, and the ladder's last
@@ -405,13 +453,13 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders selects up to $10 players at the top of the ladder as of $9. The WITH query "here" names
+// leaders selects up to $11 players at the top of the ladder as of $10. The WITH query "here" names
 // the ladder.
 var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
-		ORDER BY elo DESC, id LIMIT $10`
+		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$10", "hide_days") + ` FROM here)
+		ORDER BY elo DESC, id LIMIT $11`
 
 // LargestUpset implements ranking.Store. Without OFFSET, the planner may search the upsets of all
 // time, from the largest one down, for one of the month.

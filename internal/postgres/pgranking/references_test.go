@@ -103,7 +103,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 	// nobody was merged into al.
 	neverUnclaimed := []string{
 		"match_fixes.fixed_by → players", "match_moves.moved_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
-		"prompts.answerer_id → players", "sightings.player_id → players",
+		"prompts.answerer_id → players", "sightings.player_id → players", "sightings.counts_as → players",
+		"group_players.named_id → players", "match_players.named_id → players",
 	}
 	// read by way of players.merged_into, like the ids in payloads
 	followed := []string{"outbox.addressee_id → players"}

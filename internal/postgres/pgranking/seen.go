@@ -137,5 +137,5 @@ func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.Playe
 		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE
 		SET username = excluded.username, seen_at = excluded.seen_at, came = known.came OR excluded.came,
 		    former = array_remove(`+formerUsernames+`, lower(excluded.username))
-		WHERE known.seen_at <= excluded.seen_at`, group, account, s.Username, s.At, s.Came)
+		WHERE coalesce(known.seen_at, '-infinity') <= excluded.seen_at`, group, account, s.Username, s.At, s.Came)
 }
