@@ -78,7 +78,7 @@ type scripted struct {
 }
 
 const (
-	// scriptResults is the maximum number of results that the bot records per person and minute.
+	// scriptResults is the maximum number of results that the bot accepts per person per minute.
 	scriptResults = 5
 	// scriptPace is the time between two steps. It is long enough that only the step "has sent too
 	// many" exceeds a limit.

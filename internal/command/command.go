@@ -157,19 +157,21 @@ func isWord(s string) bool { return s != "" && strings.Trim(s, wordBytes) == "" 
 // stands for no one. The JSON form is part of stored reports.
 type Person struct {
 	ID ladder.UserID `json:"id,omitempty"` // 0 if unknown
-	// without the @, in the original letter case
+	// Username is written without the @, in the original letter case. It is empty if unknown.
 	Username string `json:"username,omitempty"`
 	Name     string `json:"name,omitempty"` // the display name, empty for a mention
-	// the player, if the person was found in the store rather than in the message; 0 otherwise
+	// Player is set if the person was found in the store rather than in the message.
 	Player ladder.PlayerID `json:"player,omitempty"`
 	IsBot  bool            `json:"-"`
-	// the former usernames of a Player in the group, in lower case, separated by spaces
+	// Former lists the player's former usernames in the group, in lower case, separated by spaces.
 	Former string `json:"-"`
-	// the name that Telegram shows for a Player whom the group calls Name, empty if that is the same
+	// Shown is the name that Telegram shows for the player, if the group has another Name for the
+	// player. Otherwise it is empty.
 	Shown string `json:"-"`
-	// the player for whom Player counts in the group, 0 for itself
+	// CountsAs is the player as whom Player counts in the group. It is 0 if Player counts as itself.
 	CountsAs ladder.PlayerID `json:"-"`
-	// the Player has left the group, so a name means this person only if no present player has it
+	// Left is set if the player has left the group. A name means such a person only if no present
+	// player has it.
 	Left bool `json:"-"`
 	// Earlier is set if the data comes from an earlier message rather than from the command's own.
 	Earlier bool `json:"-"`

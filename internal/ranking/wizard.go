@@ -24,8 +24,8 @@ type PlayedBefore struct {
 var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (
-	// SuggestedFrom is the number of last matches on which a wizard bases its suggestions: that
-	// many matches of the sender, and that many of all players.
+	// SuggestedFrom is how many recent matches a wizard bases its suggestions on: up to that many
+	// of the sender's own, and up to that many of the ladder's, whoever played them.
 	SuggestedFrom = 50
 	// OpponentsPerPage is the number of opponents that a wizard shows at once.
 	OpponentsPerPage = 8

@@ -18,7 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// Entity is a special part of a text. Offset and Length count UTF-16 units.
+// Entity marks a part of a text, such as a command, a mention or a link. Offset and Length are in
+// UTF-16 code units.
 type Entity struct {
 	Type          string
 	Offset        int

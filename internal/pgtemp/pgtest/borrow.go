@@ -165,8 +165,9 @@ func (d *Database) end() error {
 }
 
 const (
-	// emptySQL returns the statement of Empty, which deletes from all tables at once, so that the
-	// order of foreign keys does not matter.
+	// emptySQL is a query that builds the statement that Empty executes. That statement restarts
+	// all sequences and deletes from all tables at once, so that foreign keys impose no order on
+	// the tables.
 	emptySQL = `
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')

@@ -245,9 +245,9 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 		if _, err := io.ReadFull(server, message[copy(message, header):]); err != nil {
 			return err
 		}
-		if header[0] == 'Z' { // the end of an answer
+		if header[0] == 'Z' { // ReadyForQuery, the end of an answer
 			p.mu.Lock()
-			// send both in one piece, as a server would
+			// The notice and the end go out in a single write, as they would from a server.
 			message = append(bytes.Clone(p.notice), message...)
 			p.mu.Unlock()
 		}
@@ -258,7 +258,7 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 	}
 }
 
-// ClosedPort returns a URL at whose port no server listens.
+// ClosedPort returns a database URL with a local port on which nothing listens.
 func ClosedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

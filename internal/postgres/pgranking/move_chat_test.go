@@ -206,8 +206,8 @@ func TestMoveJoinsLadders(t *testing.T) {
 	}
 }
 
-// TestMoveKeepsFormerUsernames: for a person seen in both chats, all usernames but the current one
-// are kept, the latest last.
+// TestMoveKeepsFormerUsernames: after the move, a person seen in both chats has one current
+// username. All the others are kept as former usernames, each once, the latest last.
 func TestMoveKeepsFormerUsernames(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]int{"newer in the newer": 1, "newer in the older": 2} {

@@ -146,9 +146,10 @@ func (t *trial) readSeveral(message Message, text string) {
 	}
 }
 
-// refusedIn returns, in order, the commands that were not done and whose notices are stored with
-// the id of a message. If a message has several copies, the bot stores the id of one of them, and
-// that copy may also answer later commands.
+// refusedIn returns the commands that had no effect and whose notices are stored under the
+// message's id, in the order of those notices. Of several copies of a message, the bot stores the
+// id of only one. That copy may answer further commands, so the result may end with commands that
+// this message does not refuse.
 func (t *trial) refusedIn(message Message, named []*Command) []*Command {
 	stored := messageID{message.Chat, message.ID}
 	if len(t.inMessage[stored]) == 0 {
