@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Abandoned lists the server processes of lost connections. If the server has not answered, such a
-// process may still be running its statement, or run it later if the server was stalled.
+// Abandoned lists the server processes of closed connections. Such a process may still be running
+// its last statement. If the server is stalled, the process may even start the statement later.
 type Abandoned struct {
 	mu        sync.Mutex
 	processes []process
 }
 
-// process identifies a server process. The PID alone is not enough, because another process may get
-// the same one later.
+// process identifies a server process by its PID and its start time. The PID alone is not enough,
+// because a later process may get the same PID.
 type process struct {
 	PID   int32
 	Since time.Time
@@ -27,12 +27,12 @@ type process struct {
 
 const processKey = "process"
 
-// identify asks the server for the process of a connection, and stores it in the connection's
-// custom data. The PID that is reported when the session starts is not reliable: it may be from a
-// pooler.
+// identify asks the server which process serves a connection, and stores the answer in the
+// connection's custom data. The PID that a client receives when a session starts is unreliable: a
+// pooler may have made it up.
 func identify(ctx context.Context, conn *pgx.Conn) error {
-	// pg_stat_activity would work too, but it joins all processes with their databases and roles, a
-	// cost for every new session.
+	// pg_stat_activity would work too, but it joins all processes with their databases and roles,
+	// which would slow down every new session.
 	const sql = `SELECT pid, backend_start FROM pg_stat_get_activity(pg_backend_pid())`
 	var p process
 	if err := conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&p.PID, &p.Since); err != nil {

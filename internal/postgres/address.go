@@ -42,7 +42,7 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 		return nil, withoutURL(err)
 	}
 	for name := range config.ConnConfig.RuntimeParams {
-		if !parameterName.MatchString(name) { // part of a broken URL, up to the first =
+		if !parameterName.MatchString(name) { // then it is a part of a malformed URL, up to the first =
 			return nil, errNoAddress
 		}
 	}
@@ -78,9 +78,9 @@ func withoutURL(err error) error {
 	}
 }
 
-// Address returns a text that tells operators which database is meant. It may be shown, because it
-// contains neither the user nor the password. It consists of the host and port, or the folder of
-// the server's socket, followed by the name of the database.
+// Address returns a text that tells operators which database is meant: the host and port, or the
+// folder of the server's socket, followed by the name of the database. The text contains neither
+// the user nor the password, so it may be shown.
 func Address(config *pgx.ConnConfig) string {
 	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
 		return fmt.Sprintf("%s, database %s", config.Host, config.Database)
@@ -91,12 +91,12 @@ func Address(config *pgx.ConnConfig) string {
 // hidden is shown instead of the user in errors.
 const hidden = "…"
 
-// discreet is a tracer that only removes the user from each connection error, before any other code
-// sees the error.
+// discreet is a tracer that removes the user from each connection error before any other code sees
+// the error.
 type discreet struct{ multitracer.Tracer }
 
-// TraceConnectEnd implements pgx.ConnectTracer. The server's own message, which the error contains
-// too, may also name the user; see sessionWatch.watch.
+// TraceConnectEnd implements pgx.ConnectTracer. It does not change the server's own message in the
+// error, which may also name the user; sessionWatch.watch does that.
 func (*discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}

@@ -12,8 +12,9 @@ import (
 	"elobot/internal/notice"
 )
 
-// ClaimBot assigns the database to the bot with this id, unless it already belongs to a bot, and
-// returns its owner. If several bots claim a database at the same time, one of them gets it.
+// ClaimBot assigns the database to the bot with the given id, unless the database already belongs
+// to a bot. It returns the owner of the database. If several bots claim a database at the same
+// time, one of them becomes its owner.
 func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (owner ladder.UserID, err error) {
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
 	// The bot must be able to start while the database accepts no writes, so only the very
@@ -29,7 +30,7 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (owner
 	return owner, err
 }
 
-// BotOwner returns the owner of the database, 0 if it belongs to no bot yet.
+// BotOwner returns the id of the bot that owns the database, or 0 if no bot owns it yet.
 func BotOwner(ctx context.Context, pool *pgxpool.Pool) (owner ladder.UserID, err error) {
 	err = pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -54,11 +55,11 @@ func (e *DeadUpdatesError) Error() string {
 	return fmt.Sprintf("there are dead letters of updates: %d", e.IDs)
 }
 
-// AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for
-// none. If the previous owner was another bot, AdoptBot fails with ErrInstanceRuns if an instance
-// holds the leader's lease, or with a *DeadUpdatesError if there are dead letters of updates;
-// otherwise it removes, expires or marks the data with ids that mean something else to the new bot.
-// After an error nothing has changed, unless the answer to the commit was lost.
+// AdoptBot assigns the database to the bot with the given id. It returns the previous owner, 0 for
+// none. If the previous owner was another bot, AdoptBot also removes, expires or marks data with
+// ids that mean something else to the new bot. Before that, it fails with ErrInstanceRuns if an
+// instance holds the leader's lease, or with a *DeadUpdatesError if there are dead letters of
+// updates. After an error, nothing has changed, unless the answer to the commit was lost.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -85,8 +86,8 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 // In all other chats each bot has its own message ids.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver removes, expires or marks data with ids that would mean something else to the new bot,
-// unless checkHandOver fails.
+// handOver removes, expires or marks data with ids that would mean something else to the new bot.
+// It first calls checkHandOver, and returns the error if that fails.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err
@@ -97,7 +98,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	} {
 		queueKeysOfBots(&batch, keys.table, keys.column, from, to)
 	}
-	// work that began under the old lease must no longer be written
+	// With the new epoch, work that began under the old lease can no longer be written.
 	batch.Queue(`UPDATE leases SET epoch = epoch + 1, holder = '', expires_at = clock_timestamp()`)
 	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
 	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit messages of the old one
@@ -142,8 +143,9 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// queueKeysOfBots adds a prefix to the keys that the bot from has derived from its own ids, and
-// removes the prefix from the keys of the bot to. So neither bot finds such keys of the other.
+// queueKeysOfBots adds a prefix to the keys that the bot "from" has derived from ids that mean
+// something else to other bots. It removes the prefix from such keys of the bot "to". So neither
+// bot finds such keys of the other.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// oneOfEach inserts at least one row into every table; the first row has the id 1. Player 3 has
-// been merged into player 1.
+// oneOfEach inserts at least one row into every table. In a table with generated ids, the first row
+// has the id 1. Player 3 has been merged into player 1.
 var oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);

@@ -19,15 +19,15 @@ type Encryption struct {
 	Exposed bool
 }
 
-// encryptionOf examines an open connection. The URL is not enough, because it may leave the choice
-// of TLS to the server.
+// encryptionOf returns the encryption of an open connection. It does not rely on the URL, which may
+// leave the choice of TLS to the server.
 func encryptionOf(conn *pgx.Conn) Encryption {
 	connection := conn.PgConn().Conn()
 	if encrypted, ok := connection.(*tls.Conn); ok {
 		return Encryption{TLS: tls.VersionName(encrypted.ConnectionState().Version)}
 	}
 	remote, ok := connection.RemoteAddr().(*net.TCPAddr)
-	if !ok { // a socket of this machine
+	if !ok { // a Unix socket, so the connection stays on this machine
 		return Encryption{}
 	}
 	local := ipOf(connection.LocalAddr())
@@ -56,8 +56,8 @@ func ipOf(address net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// shared is the address range that some clusters use for their containers besides private
-// addresses.
+// shared is the shared address space of RFC 6598. Some clusters use it for their containers, in
+// addition to private addresses.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 // staysInside reports whether a connection seems to stay on this machine or in a private network of

@@ -77,8 +77,9 @@ type far struct {
 
 func (f far) RemoteAddr() net.Addr { return f.remote }
 
-// TestUnencryptedConnection: the warning depends on the actual connection, because with
-// sslmode=prefer the server decides whether to use TLS.
+// TestUnencryptedConnection: OpenPools warns once if a connection leaves this machine without TLS.
+// It examines the actual connection, because with sslmode=prefer the server decides whether to use
+// TLS.
 func TestUnencryptedConnection(t *testing.T) {
 	t.Parallel()
 	plain := pgtest.New(t)
@@ -117,7 +118,8 @@ func TestUnencryptedConnection(t *testing.T) {
 	}
 }
 
-// withTLS returns the URL of a TLS proxy in front of the server.
+// withTLS starts a TLS proxy in front of the server of a database. It returns the database's URL
+// through the proxy.
 func withTLS(t *testing.T, databaseURL string) string {
 	t.Helper()
 	u, err := url.Parse(pgtest.ByTCP(t, databaseURL))
@@ -151,7 +153,8 @@ func withTLS(t *testing.T, databaseURL string) string {
 	return u.String()
 }
 
-// serveTLS accepts a client's TLS request and forwards in both directions.
+// serveTLS accepts a client's request for TLS. It then forwards data between the client and target,
+// until either of them closes its connection.
 func serveTLS(client net.Conn, target string, config *tls.Config) error {
 	defer func() { _ = client.Close() }()
 	request := make([]byte, 8)

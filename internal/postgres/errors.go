@@ -16,7 +16,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Domains of the schema. Casting a boolean to one of them fails unless the value is true.
+// Names of domains in the schema. Casting a boolean to such a domain fails unless the value is true.
 const (
 	unchanged = "unchanged"
 	leaseHeld = "lease_held"
@@ -28,7 +28,7 @@ const transactionTimeout = "25P04"
 // errNoSession means that a pool could not set up a new session.
 var errNoSession = errors.New("begin a session")
 
-// codeOf returns the SQLSTATE of an error from the server, empty for any other error.
+// codeOf returns the SQLSTATE of an error from the server, or an empty string for any other error.
 func codeOf(err error) string {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code
@@ -44,8 +44,8 @@ func hasNoSession(err error) bool {
 	return failed || errors.Is(err, errNoSession)
 }
 
-// isWrongAddress reports whether the server refused the user, the password or the database of
-// DATABASE_URL.
+// isWrongAddress reports whether an error means that the server refused the user, the password or
+// the database of DATABASE_URL.
 func isWrongAddress(err error) bool {
 	return hasNoSession(err) && slices.Contains([]string{
 		pgerrcode.InvalidPassword, pgerrcode.InvalidAuthorizationSpecification, pgerrcode.InvalidCatalogName,

@@ -94,8 +94,8 @@ func onConnection(address, sql string) func(*testing.T) error {
 	}
 }
 
-// wrongPassword connects as an unknown user, whom the server refuses even if it requires no
-// password.
+// wrongPassword returns a function that connects as an unknown user. The server refuses such a user
+// even if it requires no passwords.
 func wrongPassword(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
@@ -106,12 +106,13 @@ func wrongPassword(address string) func(*testing.T) error {
 	}
 }
 
-// raise makes the server report an error with the code.
+// raise returns a function that makes the server report an error with the code.
 func raise(d *pgtest.Database, code string) func(*testing.T) error {
 	return inDatabase(d, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
 }
 
-// inDatabase runs a statement on the pool. The statement must leave the session usable.
+// inDatabase returns a function that runs a statement in a session of the database's pool. The
+// session must remain usable after the statement.
 func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
@@ -164,7 +165,8 @@ func cutAtWork(d *pgtest.Database) func(*testing.T) error {
 	}
 }
 
-// killedBefore executes a statement on a connection whose server process has been killed.
+// killedBefore returns a function that executes a statement on a connection whose server process
+// has been killed.
 func killedBefore(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()

@@ -31,8 +31,9 @@ type ServerFacts struct {
 	Asynchronous int
 }
 
-// ExamineServer returns the facts of a server, with or without the bot's tables. It checks who owns
-// one table, as an example for all. It changes nothing.
+// ExamineServer examines the server of a pool, whether or not the database has the bot's tables. It
+// checks the owner of only one table, because all tables usually have the same owner. It changes
+// nothing.
 func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
 	const sql = `
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
@@ -67,14 +68,16 @@ type WorkFacts struct {
 	// LeaseEnds is the time until the leader's lease ends, by the database's clock. It is negative
 	// if the lease has ended, and 0 if there has never been a leader.
 	LeaseEnds time.Duration
-	Waiting   int           // notices that HeldBack does not count
-	Oldest    time.Duration // how long the oldest of these notices has been waiting
-	// HeldBack counts the notices to frozen and parked chats, and those that need a newer release.
+	Waiting   int           // unfinished notices that HeldBack does not count
+	Oldest    time.Duration // how long the oldest of these notices has been waiting; 0 if there are none
+	// HeldBack counts unfinished notices that are not sent for now: those to frozen or parked chats,
+	// and those that only a newer release can send.
 	HeldBack    int
 	DeadLetters int
 }
 
-// ExamineWork returns the facts of a database with the schema of this release. It changes nothing.
+// ExamineWork examines the work in a database, whose schema must be the one of this release. It
+// changes nothing.
 func ExamineWork(ctx context.Context, pool *pgxpool.Pool) (f WorkFacts, err error) {
 	const sql = `
 		WITH open AS (

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestRights: a role owns the tables if it is their owner or a member of the owner. Grants are not
-// enough.
+// TestRights: Owns is true for the role that owns the tables, and for a member of that role. For
+// other roles it is false, whatever is granted to them.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	database := pgtest.New(t)

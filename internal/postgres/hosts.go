@@ -17,8 +17,9 @@ const (
 	// eachHostTimeout if there are several. The URL can override both with connect_timeout.
 	onlyHostTimeout = 5 * time.Second
 	eachHostTimeout = 2 * time.Second
-	// drainTimeout limits how long an abandoned session waits for the rest of the server's output.
-	// While it waits, it occupies a place in its pool. Without this limit, pgx waits for 15 s.
+	// drainTimeout limits how long pgx waits for the rest of the server's output after it has given
+	// up a session. Until then, the session occupies a place in its pool. Without this limit, pgx
+	// waits for 15 s.
 	drainTimeout = time.Second
 )
 
@@ -33,8 +34,8 @@ type hosts struct {
 
 // limit makes connections with this configuration wait only a limited time for a silent host. If a
 // host name has several addresses, the connections try the newest session's address first. If there
-// are several hosts, and the URL sets no target_session_attrs other than any, the connections skip
-// hosts that accept no writes.
+// are several hosts, and target_session_attrs is unset or "any", the connections skip hosts that
+// accept no writes.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
 		// the same host may be listed twice, with and without TLS
@@ -76,7 +77,8 @@ func (h *hosts) limit(config *pgconn.Config) {
 	}
 }
 
-// began records the host of a new session, and removes the deadline for its beginning.
+// began records the remote address of a new session, and removes the deadline by which the session
+// had to begin.
 func (h *hosts) began(conn *pgconn.PgConn) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,8 +104,8 @@ func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 }
 
-// drained is a connection that shortens each deadline to at most drainTimeout from now. pgx sets a
-// later one only when it abandons a session and waits for the rest of the server's output.
+// drained is a connection that limits each deadline to at most drainTimeout from now. pgx sets a
+// later deadline only when it gives up a session and waits for the rest of the server's output.
 type drained struct{ net.Conn }
 
 // SetDeadline implements net.Conn.

@@ -43,8 +43,9 @@ type Lease struct {
 
 var _ outbox.Lease = (*Lease)(nil)
 
-// NewLease returns the lease with this name for a holder. It does not acquire the lease. Each
-// holder needs a unique name.
+// NewLease returns the lease with the given name, for the given holder. Each holder needs a unique
+// name. An acquired or renewed lease lasts for the given length. NewLease does not acquire the
+// lease.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
 		Log: slog.New(slog.DiscardHandler), TimedOut: func() {},
@@ -210,8 +211,8 @@ func (l *Lease) Remaining() time.Duration {
 
 // leaseLock is the key of the advisory lock for the lease $1. Transactions that write under the
 // lease share the lock until they end. A new holder takes it exclusively, and so waits for all
-// transactions that have passed the check. Sharing a lock on the lease's row would work too, but
-// the server would have to write down who holds it.
+// transactions that have passed the check. A shared lock on the lease's row would work too, but the
+// server would have to write each holder of that lock to disk.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
 // maxIdle is how long a transaction under a lease may be idle. It is more than the second or two
@@ -219,9 +220,9 @@ const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 const maxIdle = 5 * time.Second
 
 // QueueEpoch adds the check with which a batch under a lease must begin. If the lease has another
-// epoch, the batch fails, and Translate returns outbox.ErrLeaseLost. Lock and check are separate
-// statements, so that the check starts after the lock was granted and sees what the previous holder
-// of the lock has committed.
+// epoch, the batch fails with an error that Translate turns into outbox.ErrLeaseLost. Lock and
+// check are separate statements, so that the check starts after the lock was granted and sees what
+// the previous holder of the lock has committed.
 func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)

@@ -15,7 +15,8 @@ func ActiveSince(at, hideDays string) string {
 	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
 }
 
-// FirstSeason inserts the first season of each ladder in l, a CTE that must precede it.
+// FirstSeason is a statement that inserts the first season of each ladder in l. The CTE l must
+// precede the statement.
 const FirstSeason = `
 		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
 		SELECT season_id, group_id, id, 1 FROM l`
@@ -55,7 +56,7 @@ const BoardObject = `'board:' || b.ladder_id || coalesce(':' || b.thread_id, '')
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
 // Score selects the score of a match m as the columns of a ladder.Score. In a match without points,
-// the winning side has 0, and every other side has ladder.NoPoints.
+// the side that won has 0, and a side that did not win has ladder.NoPoints.
 const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a,
 	       coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
 

@@ -28,16 +28,16 @@ import (
 // not limit the wait for the same lock when golang-migrate creates its own table.
 const migrationLockTimeout = 5 * time.Minute
 
-// waitsInSilence is how long an instance waits for another instance's migration before it logs
-// that.
+// waitsInSilence is how long an instance waits for another instance's migration before it logs that
+// it is waiting.
 const waitsInSilence = 3 * time.Second
 
 // Migrate brings the database to the newest version of the files. If several instances call it at
 // the same time, one of them migrates and the others wait. A step that a killed process left
 // unfinished runs again. Migrate returns when the context ends, even while it waits; a running step
 // is then applied as a whole or not at all. If the database is up to date, Migrate only reads its
-// version, through a connection of the pool. It fails with ErrTooOld or ErrTooNew if the files do
-// not contain the database's version.
+// version, through a connection of the pool. It fails with ErrTooOld or ErrTooNew if the database's
+// version is older or newer than all versions in the files.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger) error {
 	return migrateAfter(ctx, pool, files, log, time.AfterFunc)
 }
@@ -118,8 +118,8 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	return nil
 }
 
-// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database or is doing so. It
-// returns another error if the version of the database is missing, too old or unreadable.
+// CheckNotNewer fails with ErrTooNew if a newer release has upgraded the database or is upgrading
+// it. It returns another error if the version of the database is missing, too old or unreadable.
 func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	_, err := progressOf(ctx, pool, files)
 	return err

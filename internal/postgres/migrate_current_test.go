@@ -21,8 +21,8 @@ import (
 	"elobot/migrations"
 )
 
-// onDial changes a pool's configuration so that called runs before each connection, and gets the
-// count of earlier connections. If called fails, so does the connection.
+// onDial returns a change to a pool's configuration. With it, called runs before each connection is
+// made, and gets the number of earlier calls. If called fails, the connection fails too.
 func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		var count atomic.Int64

@@ -100,8 +100,8 @@ func newStep(t *testing.T, step string) (pool *pgxpool.Pool, run func(direction 
 	}
 }
 
-// TestKeysCompareByBytes: unique keys do not depend on the rules of a language, which change with
-// the server's C library. Only the indexes of names do, because they ignore case.
+// TestKeysCompareByBytes: unique indexes do not depend on the rules of a language, which change
+// with the server's C library. Only some indexes of names do, because they ignore case.
 func TestKeysCompareByBytes(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000212_keys_by_bytes")
@@ -271,7 +271,8 @@ func TestMigrateAtOnce(t *testing.T) {
 // gate is the key of the advisory lock for which the second migration of withSecond waits.
 const gate = 4242
 
-// withSecond returns two migrations. The second one runs until it gets the lock gate.
+// withSecond returns two migrations. The second one waits for the advisory lock gate before it
+// ends.
 func withSecond() fstest.MapFS {
 	files := fstest.MapFS{
 		"000001_first.up.sql":   &fstest.MapFile{Data: []byte("CREATE TABLE first (id int)")},

@@ -4,7 +4,7 @@ package postgres
 // row i, as a JSON object of outbox.Name by player id; null if there are none. A player has the
 // name used in the group of the row's chat, or else the display name. A merged player has the name
 // of the player that remains. If several players of the group have the same name, ignoring case,
-// the mark is the username, or else a number.
+// their marks are their usernames, or numbers for those without one. All other marks are empty.
 //
 // The planner expects far more ids than there are. LIMIT 1 and OFFSET 0 make it use indexes
 // nevertheless: it looks up players by their keys, and namesakes by name, season by season. The

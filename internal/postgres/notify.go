@@ -126,8 +126,9 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return nil
 }
 
-// retryUntilDone repeats do until it succeeds or the context ends. Until then, it passes each error
-// to report. It returns nil only if do has succeeded.
+// retryUntilDone repeats do until do succeeds or the context ends. It passes each error that occurs
+// before the context ends to report, together with failing. It returns nil only if do has
+// succeeded.
 func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) error {
 	return retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)
@@ -154,9 +155,9 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	}
 }
 
-// publish sends all pending notifications. After an error, they are pending again. They are not
-// sent in the transactions that cause them, because the commit of a transaction with NOTIFY waits
-// for all other such commits.
+// publish sends all pending notifications. After an error, they are pending again. Notifications
+// are not sent in the transactions that cause them, because the commit of a transaction with NOTIFY
+// waits for all other such commits.
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()

@@ -152,8 +152,8 @@ func TestLanePayload(t *testing.T) {
 	}
 }
 
-// TestNotifyBatches: all notifications that come up while no connection is free are published in
-// one or two statements.
+// TestNotifyBatches: all notifications that are requested while no connection is free are published
+// in one or two statements.
 func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL

@@ -46,13 +46,13 @@ func Rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// Storable replaces what PostgreSQL does not accept in text: NUL bytes and invalid UTF-8. Such text
-// may be, for example, the answer of a broken server.
+// Storable replaces NUL bytes and invalid UTF-8 with U+FFFD, because PostgreSQL does not accept
+// them in text. The answer of a broken server, for example, may contain them.
 func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
-// Collect runs a query and reads its rows. Its errors begin with what.
+// Collect runs a query and reads each row with read. The text of its errors begins with what.
 func Collect[T any](
 	ctx context.Context, db Querier, what string, read pgx.RowToFunc[T], sql string, args ...any,
 ) ([]T, error) {
@@ -69,8 +69,8 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// RowTo returns a function that reads a row into an R by its column names, and converts that to a
-// T.
+// RowTo returns a function that reads a row into an R by its column names, and converts the R to a
+// T with value.
 func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	return func(row pgx.CollectableRow) (T, error) {
 		r, err := pgx.RowToStructByName[R](row)
@@ -78,7 +78,8 @@ func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	}
 }
 
-// Column returns the value of each element, in order, as an array for unnest.
+// Column returns the value of each element, in the order of the elements. Such slices can be
+// arguments of unnest.
 func Column[E, T any](elements []E, value func(E) T) []T {
 	values := make([]T, len(elements))
 	for i, e := range elements {

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// RankedPlayers selects the standings of a season, whose id must be appended. ScanRankedPlayer
-// reads its rows.
+// RankedPlayers selects the standings of a season. The season's id must be appended to the query.
+// ScanRankedPlayer reads the rows.
 const RankedPlayers = `
 	SELECT ` + StandingColumns + `,
 	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM seasons WHERE id = s.season_id), false)
