@@ -18,10 +18,10 @@ const (
 	maxLimitedPause = 60 * time.Second
 )
 
-// outageChats is the number of chats in which requests must fail as Unreachable, Ambiguous or
-// Unauthorized, with nothing but rate limits in between, to open the circuit. It is also the number
-// of chats that must be refused in the same words for refusals to count as an outage, which opens
-// the circuit as well.
+// outageChats is how many chats must have a request fail as Unreachable, Ambiguous or Unauthorized
+// to open the circuit. Any outcome other than these and RateLimited starts the count over. If this
+// many chats are refused in the same words, the refusals count as an outage, which also opens the
+// circuit.
 const outageChats = 3
 
 // breaker is a circuit breaker that pauses all lanes except those of callback answers. When the
@@ -31,7 +31,7 @@ const outageChats = 3
 type breaker struct {
 	open    bool
 	until   time.Time     // earliest time of the next probe
-	backoff retry.Backoff // yields the pauses of an outage; nil: none yet
+	backoff retry.Backoff // yields the pauses of an outage; nil before the first one
 
 	limits []limit // recent rate limits, at most one for each chat
 	// failing holds the chats that count toward outageChats.
@@ -44,11 +44,11 @@ type limit struct {
 	pause time.Duration
 }
 
-// rateLimited records that the messenger rate limited a chat. It returns how long the lanes pause
-// for that reason, or 0 if they do not.
+// rateLimited records that the messenger rate limited a chat for the given pause. It returns how
+// long the lanes pause as a result, or 0 if they do not.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
-		return 0 // the request began before the circuit opened
+		return 0 // the request began before the circuit opened; it is ignored
 	}
 	isPast := func(l limit) bool { return l.chat == chat || now.Sub(l.at) > limitedWithin }
 	b.limits = append(slices.DeleteFunc(b.limits, isPast), limit{chat, now, pause})
@@ -65,7 +65,7 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 
 // failed records that a request failed as Unreachable, Ambiguous or Unauthorized. If outage is set,
 // this failure opens the circuit even if only one chat has failed. It returns how long the lanes
-// pause for that reason, or 0 if they do not.
+// pause as a result, or 0 if they do not.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // the request began before the circuit opened

@@ -31,15 +31,15 @@ func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settin
 // Run dispatches until the context ends. It then starts no new requests, gives those in flight
 // their full timeout, tries to persist their results and returns nil. Everything else waits in the
 // store for the next leader. Run returns ErrLeaseLost if another instance has taken over the lease.
-// It may be called again with another lease, but not concurrently.
+// Run may be called again with another lease, but not concurrently.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 	return newTerm(d, lease).run(ctx)
 }
 
 // Wake tells the dispatcher that these lanes have something to send. It never blocks. A lost wake
-// delays a lane at most until the next poll. While the dispatcher is stopping or not running, Wake
-// does nothing and returns false, so the caller has to notify another instance. No wake is needed
-// for items that were committed before Run started.
+// delays a lane at most until the next poll. Wake reports whether the dispatcher accepts wakes. It
+// does not while it is stopping or not running; the caller then has to notify another instance. No
+// wake is needed for items that were committed before Run started.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -30,7 +30,7 @@ type logLine struct{ Message, Result string }
 
 var codeSpan = regexp.MustCompile("`([^`]+)`")
 
-// codes returns the code spans of a text.
+// codes returns the contents of the code spans in a Markdown text.
 func codes(text string) (all []string) {
 	for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
@@ -222,8 +222,8 @@ func TestDocumentedLog(t *testing.T) {
 
 func (l logged) line() logLine { return logLine{l.message, l.attrs["result"].String()} }
 
-// values returns the record's values of the fields that are keys of the given map, nil for a nil
-// map.
+// values returns the record's values of the given fields, which are the keys of the map. It returns
+// nil for a nil map.
 func (l logged) values(fields map[string]string) map[string]string {
 	if fields == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // requests counts and times the requests that a sender makes for one message. Each request has the
-// full timeout, which starts when the request begins, not while the sender prepares it or waits to
-// begin it. All requests for a callback answer share one timeout.
+// full timeout: the time that the sender takes to prepare the request or waits to begin it does not
+// count. All requests for a callback answer share one timeout.
 type requests struct {
 	term    *term
 	lane    *lane
@@ -70,11 +70,11 @@ func (r *requests) count() int {
 	return r.made
 }
 
-// extraRequest is any request for a message but the first, except for a callback answer. Like any
+// extraRequest is a second or later request for a message that is not a callback answer. Like any
 // request, it waits for the circuit, the lease and the total limit. It does not wait for the limits
-// of its chat, which could take a minute in the middle of a message; the chat's next message waits
-// longer instead. It goes before all lanes that wait for a send slot, because its lane already
-// holds a slot.
+// of its chat, because that could take a minute in the middle of a message; the chat's next message
+// waits longer instead. It goes before all lanes that wait for a send slot, because its lane
+// already holds a slot.
 type extraRequest struct {
 	lane    *lane
 	message Message
@@ -107,7 +107,7 @@ func (t *term) onAsked(r extraRequest, now time.Time) {
 	t.extra = append(t.extra, r)
 }
 
-// dropExtra drops the extra request of a lane that has stopped waiting for it.
+// dropExtra removes the extra request of a lane from the queue, if there is one.
 func (t *term) dropExtra(l *lane) {
 	t.extra = slices.DeleteFunc(t.extra, func(r extraRequest) bool { return r.lane == l })
 }
@@ -129,6 +129,6 @@ func (t *term) beginExtra(now time.Time) {
 // mayBeginExtra reports whether an extra request is waiting and may begin now, regardless of the
 // lease.
 func (t *term) mayBeginExtra(now time.Time) bool {
-	waiting := len(t.extra) // none of them is in flight
+	waiting := len(t.extra) // their lanes hold send slots, but they are not in flight
 	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.sending-waiting).After(now)
 }

@@ -151,8 +151,8 @@ func TestFailuresEnd(t *testing.T) {
 	}
 }
 
-// TestBackoffSpreads: the first pauses of lanes differ, so that chats do not all retry at the same
-// time after an outage.
+// TestBackoffSpreads: backoffs begin with different pauses, so that chats do not all retry at the
+// same time after an outage.
 func TestBackoffSpreads(t *testing.T) {
 	t.Parallel()
 	const chats = 200

@@ -176,8 +176,8 @@ func rateLimited(advance time.Duration) *Failure {
 	return &Failure{Kind: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
-// scripted answers the requests for an item with the errors listed under its id, in order, and then
-// with success. For errPanic the sender panics.
+// scripted returns a function that answers the requests for an item with the errors listed under
+// its id, in order, and then with success. For errPanic, it panics.
 func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		item := m.Row
@@ -194,7 +194,8 @@ func scripted(errs map[int64][]error) func(context.Context, Message) error {
 
 var errPanic = errors.New("sender is broken")
 
-// answersAfter succeeds after a delay, or fails as Ambiguous if the context ends before that.
+// answersAfter returns a function that succeeds after a delay, or fails as Ambiguous if the context
+// ends before that.
 func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
 		if err := sleep(ctx, d); err != nil {
@@ -204,7 +205,7 @@ func answersAfter(d time.Duration) func(context.Context, Message) error {
 	}
 }
 
-// sleep waits until the duration has passed or the context ends.
+// sleep waits for a duration. If the context ends before that, sleep returns its error.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -231,7 +232,8 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ignoresCancel succeeds after a delay, even if its context ends before that.
+// ignoresCancel returns a function that succeeds after a delay, even if its context ends before
+// that.
 func ignoresCancel(d time.Duration) func(context.Context, Message) error {
 	return func(context.Context, Message) error { return sleep(context.Background(), d) }
 }
@@ -322,13 +324,13 @@ func (t *term) checkEmpty(test *testing.T) {
 			test.Errorf("kept in memory: %d %s", n, what)
 		}
 	}
-	t.Wake() // orders the reads above before the next step
+	t.Wake() // locks a mutex, so that the reads above happen before the next step
 }
 
 // laneCount returns the number of lanes in memory.
 func (t *term) laneCount() int {
 	n := len(t.lanes)
-	t.Wake() // orders the reads above before the next step
+	t.Wake() // locks a mutex, so that the reads above happen before the next step
 	return n
 }
 
@@ -388,7 +390,7 @@ func messengerLimits() Limits {
 	}
 }
 
-// equal compares got with want. The format says what they are.
+// equal fails the test if got differs from want. The format and its arguments say what they are.
 func equal[T any](t testing.TB, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -73,8 +73,8 @@ const (
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of lane l, whose first item has the given purpose, in the chat with
-// the messenger's id to.
+// level returns the priority of a lane. The messenger's id of the lane's chat is to, and private
+// means that it is a chat with one person. The lane's first item has the given purpose.
 func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {
@@ -109,8 +109,8 @@ type chatPace struct {
 
 // setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
 // rest is left to messages. If there are any limits, requests for pages and boards are also at
-// least a second apart. Without this second, quick presses of buttons would use up a limit, and the
-// last press, the only one that matters, would have to wait.
+// least a second apart. Otherwise, quick presses of buttons would use up a limit, and the last
+// press, the only one that matters, would have to wait.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {

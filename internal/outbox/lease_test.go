@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// limitedLease is a Lease that lasts until the given time.
+// limitedLease is a Lease that lasts until a given time, unless it is renewed.
 type limitedLease struct {
 	mu    sync.Mutex
 	until time.Time

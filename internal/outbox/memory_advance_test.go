@@ -43,8 +43,8 @@ func (m *memory) advance(
 	return turns, nil
 }
 
-// persist changes the state of a row and tells the model. Unless the row stays marked as sending,
-// persist also ends the lane's request, and takes a row that waits again out of its batch.
+// persist sets the state of a row and tells the model. Unless the new state is rowSending, persist
+// also ends the lane's request. A row that becomes planned or deferred leaves its batch.
 func (m *memory) persist(r *row, state rowState) {
 	r.state = state
 	m.tell(func(q *queuemodel.Model) { q.Wrote(r.ID, state) })

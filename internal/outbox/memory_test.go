@@ -14,7 +14,8 @@ import (
 
 var errUnavailable = errors.New("the database is unavailable")
 
-// memory is a Store in memory. Each hook on… runs before its method and may fail or block it.
+// memory is a Store in memory. A hook whose name begins with "on" runs before the method that it is
+// named after, and may block that method or make it fail.
 type memory struct {
 	onWaiting   func(ctx context.Context) error
 	onRecent    func(ctx context.Context) error
@@ -143,7 +144,8 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 	return requests, ctx.Err()
 }
 
-// mayWrite returns ErrLeaseLost unless the epoch is current.
+// mayWrite returns nil if the epoch is current. Otherwise it returns ErrLeaseLost, wrapped with the
+// name of the call.
 func (m *memory) mayWrite(epoch int64, call string) error {
 	if epoch != m.epoch {
 		return fmt.Errorf("%s: %w", call, ErrLeaseLost)
@@ -200,8 +202,8 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 	return s, ctx.Err()
 }
 
-// Summarize implements Store. Unlike a real store, it summarizes all new messages of an overfull
-// lane that have certainly not arrived, whatever their content, if there are at least two.
+// Summarize implements Store. Unlike a real store, it summarizes messages whatever their content:
+// all new messages of an overfull lane that have certainly not arrived, if there are at least two.
 func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
 	if m.onSummarize != nil {
 		if err := m.onSummarize(lanes); err != nil {

@@ -73,7 +73,7 @@ func (m *memory) editTarget(a addition) string {
 	return objects[max(0, len(objects)-1-a.editIndex)]
 }
 
-// unparkAll unparks all parked chats, and returns their lanes that may send again.
+// unparkAll unparks all parked chats, and returns the lanes that may send again.
 func (m *memory) unparkAll() []Lane {
 	m.mu.Lock()
 	defer m.mu.Unlock()

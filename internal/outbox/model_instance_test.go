@@ -259,7 +259,7 @@ func (i *instance) kill() {
 }
 
 // call makes a call to the store with its scripted outcome. It reports whether the effect took
-// place, even if the error says that the answer was lost.
+// place. If it did, the error may still say that the answer was lost.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()

@@ -14,7 +14,7 @@ import (
 type fate struct {
 	class        FailureKind   // empty for success
 	lasts        time.Duration // until the answer
-	arrives      int           // time of arrival, in percent of lasts or of a shorter SendTimeout
+	arrives      int           // time of arrival, in percent of lasts, or of SendTimeout if that is shorter
 	delivered    bool          // whether it arrives although it is Ambiguous or canceled
 	notAttempted bool          // it fails before it is sent
 	wait         time.Duration // RetryAfter, for RateLimited

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// unavailable fails all requests until the given time, and then succeeds. Each request takes the
-// time given by lasts.
+// unavailable returns a function that fails all requests with the given kind until the given time,
+// and then succeeds. Each request takes as long as lasts says.
 func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
@@ -51,7 +51,7 @@ func TestOutage(t *testing.T) {
 				if r.begun.Before(requests[first+i-1].ended) {
 					t.Fatalf("request %d starts before the previous one has ended", first+i+1)
 				}
-				// The pause begins with the answer.
+				// A pause begins with the answer, so the time that the requests took is subtracted.
 				probes = append(probes, r.begun.Add(-time.Duration(i)*lasts))
 			}
 			checkBackoff(t, probes)

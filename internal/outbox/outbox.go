@@ -44,7 +44,7 @@ const (
 	CallbackAnswers                 // answers to the buttons pressed in the chat
 	Pages                           // edits of messages with pressed buttons; see pagePatience
 	SetAside                        // items set aside as Unsupported; used only by stores
-	Boards                          // messages that exist once; Messages and Pages go first
+	Boards                          // updates of boards, which are messages that exist once; Messages and Pages go first
 )
 
 // Action is what sending a Message does in the chat. The values are stored.
@@ -105,7 +105,7 @@ type Message struct {
 	// WebSalt is the salt in the link of the chat's web board. It is empty if the board is off or
 	// the item shows no link.
 	WebSalt string
-	Thread  int64 // the topic of the message, 0 for none
+	Thread  int64 // id of the message's topic, 0 for none
 	Action  Action
 	Purpose notice.Purpose // of the first item
 
@@ -118,8 +118,8 @@ type Message struct {
 
 	// Object identifies the message that must exist once, for Ensure.
 	Object string
-	// Target is the messenger's id of the existing message, 0 if unknown, for Edit, Ensure and
-	// Page. KnownFingerprint is the fingerprint of its current content, empty if unknown.
+	// Target is the messenger's id of the message that Edit, Ensure or Page changes, 0 if unknown.
+	// KnownFingerprint is the fingerprint of its current content, empty if unknown.
 	Target           int64
 	KnownFingerprint string
 
@@ -137,10 +137,10 @@ type Receipt struct {
 	Fingerprint string
 	Skipped     bool // nothing had to be changed in the chat
 	Ended       bool // for Ensure: the message is no longer needed
-	Pin         Pin  // for Ensure
+	Pin         Pin  // for Ensure: whether the message is pinned
 }
 
-// Pin states whether a message is pinned; it is empty if the sender did not check that.
+// Pin states whether a message is pinned. It is empty if the sender did not check this.
 type Pin string
 
 const (
@@ -301,9 +301,9 @@ type Store interface {
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
 	// Advance persists results, then takes the next message of each lane and marks it as sending.
 	// It does both or neither. Persisting a result twice has no further effect, except that a pause
-	// may end later. There is one turn for each lane, in the same order. Items already marked as
-	// sending are taken again as the same message and count as possible duplicates. Advance fails
-	// with ErrLeaseLost if the epoch is over.
+	// may end later. Advance returns one turn for each lane, in the order of lanes. Items already
+	// marked as sending are taken again as the same message and count as possible duplicates.
+	// Advance fails with ErrLeaseLost if the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
 	// Summarize ends items that must no longer be sent: items past their deadline, and all pages of
 	// a message but the newest. If more items wait in a lane than Bounds.MaxWaiting, Summarize also
@@ -313,7 +313,7 @@ type Store interface {
 	// epoch is over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at
-	// most as many as largest says.
+	// most the given number of chats.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }
 

@@ -16,7 +16,7 @@ var digits = regexp.MustCompile(`\d+`)
 // are refused in the same words, apart from digits, and nothing is accepted meanwhile.
 type refusals struct {
 	acceptedAt time.Time // when the last accepted request began
-	// since then:
+	// The fields below cover the time since acceptedAt.
 	chats map[string]map[ChatID]bool // refused chats, by the words of the refusal without digits
 	since time.Time                  // when outageChats chats first had the same refusal; zero: not yet
 }

@@ -18,7 +18,8 @@ func unknown(m Message) *Failure {
 	return &Failure{Kind: Failed, Refusal: words, Err: errors.New(words)}
 }
 
-// refusing refuses the messages for which refused returns true, and accepts all others.
+// refusing returns a function that refuses the messages for which refused returns true, and accepts
+// all others.
 func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		if refused(m) {

@@ -84,7 +84,7 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	return true
 }
 
-// whyNot returns why no request with this timeout may begin now, nil if it may.
+// whyNot returns the reason why no request with this timeout may begin now, or nil if one may.
 func (t *term) whyNot(timeout time.Duration) error {
 	switch {
 	case t.stopping.Load():
@@ -307,8 +307,8 @@ func (t *term) updateBreaker(r *result, now time.Time) {
 	}
 }
 
-// fingerprint identifies the content of the first covered items. It hashes the stored data, not the
-// rendered text: a new release that changes texts must not edit every message again.
+// fingerprint returns a hash of the content of the first covered items. It hashes the stored data,
+// not the rendered text: a new release that changes texts must not edit every message again.
 func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte

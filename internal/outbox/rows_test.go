@@ -24,7 +24,7 @@ const (
 type row struct {
 	Item
 	script    addition // in a scenario: what the row was made from
-	object    string   // key in memory.shown; target and known count if it is not there
+	object    string   // key in memory.shown; without an entry there, target and known apply
 	chat      ChatID
 	action    Action
 	purpose   notice.Purpose

@@ -48,7 +48,7 @@ type Limits struct {
 	Total   []Window // in all chats together
 }
 
-// Window allows N requests in any time span of length Per.
+// Window allows at most N requests in any time span of length Per.
 type Window struct {
 	N   int
 	Per time.Duration

@@ -173,8 +173,8 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no more requests. The count may be wrong,
-// which costs one useless take, or a wait until the next poll.
+// endedItems returns how many items of the message need no more requests. The count may be wrong;
+// that costs one useless take, or a wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Kind == Uncertain || r.Failure.Kind == Unsupported:

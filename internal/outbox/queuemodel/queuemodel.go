@@ -50,7 +50,7 @@ type Item struct {
 	Harmless bool
 }
 
-// Window allows N requests in any time span of length Per.
+// Window allows at most N requests in any time span of length Per.
 type Window struct {
 	N   int
 	Per time.Duration
@@ -297,7 +297,8 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 }
 
 // Summarizes records that an item becomes the summary of other items. The other items must come
-// later in the same lane, and no item may have arrived. A summary never expires.
+// later in the same lane. Neither they nor the summarizing item may have arrived. A summary never
+// expires.
 func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,9 +13,9 @@ const minBackoff = 350 * time.Millisecond
 // Harmless.
 const maxCopies = 5
 
-// ambiguousPause returns the pause after a request with an unknown outcome, before jitter, given
-// how many there were before: 1, 10 and 100 s, then 15 minutes, for a timeout of 5 s. It is 0 if
-// the item may not be sent again.
+// ambiguousPause returns the pause, before jitter, after a request for the item with an unknown
+// outcome. The argument before is the number of earlier such requests. For a timeout of 5 s, the
+// pauses are 1, 10 and 100 s, then 15 minutes. The pause is 0 if the item may not be sent again.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
 		return 0
@@ -175,7 +175,7 @@ func (m *Model) checkWindows(what string, windows []Window, counts func(arrival)
 	}
 }
 
-// Cut records that a request is canceled, which must not be later than its timeout.
+// Cut records that a request is canceled. That must not happen after its timeout.
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
