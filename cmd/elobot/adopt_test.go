@@ -13,8 +13,8 @@ func anotherBot(t *testing.T) *botsim.Server {
 		botsim.WithBotUsername("other_bot"))
 }
 
-// playFromFirstMessage reports two matches and undoes each by a reply. number is the label of the
-// first match, such as #1. It plays in a new basic group, where every bot has its own message ids,
+// playFromFirstMessage reports two matches in a new basic group, and undoes each by a reply. number
+// is the label of the first match, such as #1. In a basic group, every bot has its own message ids,
 // from 1 on.
 func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	t.Helper()

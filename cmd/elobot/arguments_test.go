@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: unknown, missing and invalid arguments are errors. secretLike matches all
-// misplaced secrets in their texts.
+// TestWrongArguments: unknown, missing and invalid arguments are errors. If the text of such an
+// error repeats a secret, secretLike matches the secret.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{

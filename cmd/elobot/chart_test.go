@@ -17,7 +17,7 @@ func (b *botFixture) chart(group *botsim.Chat, from botsim.User, text string) bo
 	return m
 }
 
-// turn presses the button with a label below a chart and returns the edited message.
+// turn presses the button with the given label below a chart and returns the edited message.
 func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	b.t.Helper()
 	before, _ := b.sim.Chat(m.ChatID).Message(m.ID)

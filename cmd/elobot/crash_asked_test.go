@@ -51,7 +51,7 @@ func TestKilledAskingAboutADuplicate(t *testing.T) {
 // duplicates is the fixture of a bot that is killed while it asks about duplicates.
 type duplicates struct {
 	*killed
-	label, decided, closedAs string // the pressed button, then the text and the closed_as of the prompt
+	label, decided, closedAs string // the button to press, then the wanted text and closed_as of the prompt
 	matches                  int    // how many remain in each group
 }
 

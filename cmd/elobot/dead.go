@@ -177,8 +177,8 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and the dead letters with these ids that exist. If a selection of
-// all, narrowed down or not, matches no dead letter, find tells the operator.
+// find returns the selected ids, and the dead letters with these ids that exist. If the word all,
+// with or without --since and --error, selects no dead letter, find prints that.
 func (c *selection) find(
 	ctx context.Context, dead *pgintake.DeadLetters,
 ) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {

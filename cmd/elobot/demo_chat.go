@@ -123,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the message that a reply to the bot goes to. Unless text is a command, that is
-// the last open prompt, if there is one. Otherwise it is the bot's last message.
+// repliable returns the message that a reply to the bot goes to. That is the last open prompt, if
+// there is one and text is not a command. Otherwise it is the bot's last message.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {
@@ -136,7 +136,8 @@ func (g *demoGroup) repliable(text string) botsim.Message {
 	return g.lastOfBot
 }
 
-// ask sends a message unless it is too long for Telegram, and tells the user if the bot ignores it.
+// ask sends a message. It tells the user if the message is too long for Telegram or if the bot
+// ignores it.
 func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to botsim.Message) error {
 	if len(utf16.Encode([]rune(text))) > longestMessage {
 		g.paper.remark("Telegram does not accept messages of more than %d characters.", longestMessage)

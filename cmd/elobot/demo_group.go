@@ -39,7 +39,7 @@ type demoGroup struct {
 	rest     string                   // the part of the scene not shown yet
 	atEnd    heard                    // the state of heard once rest is shown
 
-	seen     int           // number of messages and edits taken from messages
+	seen     int           // number of messages and edits received from the channel messages
 	answers  int           // number of messages and edits by the bot, except board and service messages
 	heard                  // of the messages shown so far
 	pool     *pgxpool.Pool // connections to the bot's database
@@ -83,7 +83,7 @@ func (g *demoGroup) person(name string) botsim.User {
 	return g.sim.User(name)
 }
 
-// startBot starts the real bot as an admin of the group. It logs only warnings and errors.
+// startBot starts the real bot as an admin of the group. The bot logs only warnings and errors.
 func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	var c app.Config
 	c.Token, c.TelegramURL, c.DatabaseURL = g.sim.Token(), g.sim.URL(), databaseURL
@@ -339,7 +339,8 @@ func (g *demoGroup) savePicture(content []byte) string {
 // it.
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
-// repliedTo returns the name of the author of the message that m replies to, or "".
+// repliedTo returns the name of the author of the message that m replies to, or "" if there is
+// none.
 func (g *demoGroup) repliedTo(m botsim.Message) string {
 	to, ok := g.group.Message(m.ReplyTo)
 	switch {

@@ -90,8 +90,9 @@ func (p patient) withOtherSettings() {
 		"✓ token: @", "✗ database: Is PostgreSQL running")
 }
 
-// throughProxies uses the simulator as a proxy, and also as a server with a non-loopback address,
-// because requests to the loopback interface never use a proxy.
+// throughProxies runs the doctor with a proxy, and with a proxy that NO_PROXY disables. Requests to
+// the loopback interface never use a proxy, so the simulator is first the proxy, and then a server
+// with a non-loopback address.
 func (p patient) throughProxies() {
 	p.t.Helper()
 	address, err := url.Parse(p.sim.URL())

@@ -173,7 +173,7 @@ func (s *script) play(line string) {
 	}
 }
 
-// noon returns noon in UTC daysAgo days ago.
+// noon returns the time of noon in UTC, the given number of days ago.
 func noon(daysAgo int) time.Time {
 	return time.Now().UTC().Truncate(24*time.Hour).Add(12*time.Hour).AddDate(0, 0, -daysAgo)
 }
@@ -250,8 +250,8 @@ func (s *script) botMessage(words string) botsim.Message {
 	return botsim.Message{}
 }
 
-// pressLabel presses the button with a label in the last message that has it, and returns the
-// callback answer.
+// pressLabel presses the button with the given label in the last message that has it, and returns
+// the callback answer.
 func (s *script) pressLabel(chat *botsim.Chat, who botsim.User, label string) (answer string) {
 	s.t.Helper()
 	all := chat.BotMessages()

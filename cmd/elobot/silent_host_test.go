@@ -8,7 +8,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// withHosts returns a database URL with the hosts of other URLs, in this order, instead of its own.
+// withHosts returns a database URL whose host is replaced by the hosts of other URLs, in this
+// order.
 func withHosts(t *testing.T, address string, others ...string) string {
 	t.Helper()
 	u, err := url.Parse(address)
