@@ -62,7 +62,8 @@ func (e *ConfigError) Error() string {
 	return "the configuration is not valid, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
-// tokenForm accepts more than real tokens, which have 35 characters after the colon.
+// tokenForm matches what may be a token. Real tokens have 35 characters after the colon; tokenForm
+// accepts 25 or more.
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
 // Resolve fills in the defaults and checks the configuration. If there are faults, it returns a

@@ -275,8 +275,8 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	return nil
 }
 
-// patiently limits the time of one step of examining the database, which may accept connections but
-// not answer.
+// patiently runs one step of examining the database, for at most doctorPatience. The database may
+// accept connections but not answer.
 func patiently[T any](ctx context.Context, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()

@@ -17,7 +17,7 @@ const (
 	// directory and dataDir has no database. PostgreSQL refuses to run as root, so another user has
 	// to run it.
 	systemDataDir = "/var/lib/elobot"
-	// noDataDir, as the folder, means that the bot must not keep a database of its own.
+	// noDataDir is the value of DATA_DIR with which the bot must not keep a database of its own.
 	noDataDir = "off"
 )
 
@@ -140,8 +140,8 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) er
 	return do(url, dir)
 }
 
-// stopServer calls stop, which ends this process's use of the bot's own server, even if ctx has
-// ended. It prints a failure.
+// stopServer calls stop, which ends this process's use of the bot's own server. It does so even if
+// ctx has ended. It prints the error, if there is one.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
 	if err := stop(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)

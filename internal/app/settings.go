@@ -99,8 +99,8 @@ func (r *settingsReader) number(name, value string, fallback, low, high int) int
 	return 0
 }
 
-// toggle reports whether a setting is "on", which is also what an empty value stands for. For any
-// other value except "off", toggle notes a fault and returns true.
+// toggle reports whether a setting is on. An empty value stands for "on". For a value other than
+// "on" or "off", toggle notes a fault and returns true.
 func (r *settingsReader) toggle(name, value string) bool {
 	if value != "" && value != "on" && value != "off" {
 		r.wrong(name + " must be on or off")

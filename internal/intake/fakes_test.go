@@ -369,7 +369,7 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pass waits for d or until the context ends.
+// pass waits for d. If the context ends before that, pass returns its error.
 func pass(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -383,7 +383,7 @@ func pass(ctx context.Context, d time.Duration) error {
 
 const ms = time.Millisecond
 
-// equal compares got with want. The format says what they are.
+// equal fails the test if got differs from want. The format and its arguments say what they are.
 func equal[T any](t testing.TB, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got); diff != "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// logbook is a slog.Handler that keeps all entries.
+// logbook is a slog.Handler that keeps all entries. It ignores WithAttrs and WithGroup.
 type logbook struct {
 	mu      sync.Mutex
 	entries []entry

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// keeper implements DeadLetters by a function that is called for each dead letter.
+// keeper implements DeadLetters with a function that is called for each dead letter.
 type keeper func(DeadLetter) error
 
 func (k keeper) Save(_ context.Context, letter DeadLetter) error { return k(letter) }

@@ -312,8 +312,8 @@ func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	}
 }
 
-// awaitTurn waits for the turn or the end of the context. It returns false if the context has
-// ended.
+// awaitTurn waits until the turn comes or the context ends. It returns false if the context has
+// ended, even if the turn has come.
 func awaitTurn(ctx context.Context, turn <-chan struct{}) bool {
 	select {
 	case <-turn:
