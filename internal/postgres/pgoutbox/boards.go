@@ -58,7 +58,7 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	return slices.Compact(chats), err
 }
 
-// queuePins records the outcomes of attempts to pin boards; PinWanted replaces only Pinned.
+// queuePins records the outcomes of attempts to pin boards. PinWanted does not replace PinRefused.
 // queuePins skips a chat whose id has changed since. If the bot may not pin a board, queuePins also
 // queues a notice for the chat, unless that outcome is already recorded. queuePins must come after
 // the other statements of queueChats, because a move of a chat locks the chat before its board.

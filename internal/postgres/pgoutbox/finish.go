@@ -172,7 +172,7 @@ func freezes(r outbox.Result) bool {
 	return isFailure(r, outbox.RateLimited) && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
 
-// pause returns for how many seconds the first row must wait, nil if it has no pause of its own.
+// pause returns how many seconds the first row must wait, or nil if it has no pause of its own.
 func pause(r outbox.Result) *float64 {
 	if r.Failure == nil || freezes(r) || r.Failure.LeavesLane() || r.Failure.Kind == outbox.Forbidden {
 		return nil
@@ -277,12 +277,13 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
-// hours. Sending a message to a parked chat ends the parking. After any other outcome, the bot may
-// try again at once. A chat is skipped if its parking or its id has changed since the take: for
-// example, the bot was added again, or the result is already recorded. A chat is also skipped after
-// the first attempt at a row that is set aside, because queueOutcomes has removed the row's
-// tried_at.
+// queueParked parks chats that the bot may not write to: for longer after each refusal, up to 24
+// hours. Success in a parked chat ends the parking. After an outcome that is neither a success nor
+// a refusal, the bot may try again at once.
+//
+// A chat is skipped if its parking or its id has changed since the take. For example, the bot was
+// added again, or the result is already recorded. A chat is also skipped after the first attempt at
+// a row that is set aside, because queueOutcomes has removed the row's tried_at.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

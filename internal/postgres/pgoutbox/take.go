@@ -50,8 +50,8 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // columns of its message. For a lane without a message, it returns one row without an item, unless
 // nothing waits in the lane. It takes a row in its latest committed state, and not at all if the
 // row has moved to another chat. It removes invalid pauses. If it tries a parked chat, it parks the
-// chat for another minute. The column more tells whether more rows wait; it is set only in a
-// message's first item.
+// chat for another minute. The column more tells whether rows wait in the lane behind the message;
+// it is set only in the message's first item.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
