@@ -128,9 +128,9 @@ func (d *database) failStatements(
 	return err
 }
 
-// alter alters the bot's database or role for some time. It ends the bot's sessions, because open
-// sessions do not notice the change. Sessions that begin meanwhile keep the settings with which
-// they began.
+// alter executes ALTER how and ends the bot's sessions, because open sessions do not notice the
+// change. After the time lasting, it executes ALTER back, until that succeeds. Sessions that begin
+// in the meantime keep the settings with which they began.
 func (d *database) alter(ctx context.Context, lasting time.Duration, how, back string) error {
 	_, err := d.admin.Exec(ctx, "ALTER "+how)
 	if err == nil {

@@ -18,7 +18,8 @@ import (
 const (
 	chats  = 30 // groups in which results are reported
 	humans = 60 // users in all groups together
-	// One in undoChats chats has undos: up to about undoPercent percent of its commands.
+	// Undos are reported only in one of undoChats chats. There, up to about undoPercent percent of
+	// the commands are undos.
 	undoChats, undoPercent = 3, 6
 )
 

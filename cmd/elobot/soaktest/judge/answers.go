@@ -146,10 +146,10 @@ func (t *trial) readSeveral(message Message, text string) {
 	}
 }
 
-// refusedIn returns the commands that had no effect and whose notices are stored under the
-// message's id, in the order of those notices. Of several copies of a message, the bot stores the
-// id of only one. That copy may answer further commands, so the result may end with commands that
-// this message does not refuse.
+// refusedIn returns the commands whose notices are stored with the id of the message but whose
+// effects are not stored. They are in the order of their notices. If the message has several
+// copies, the bot stores the id of only one copy, and that copy may also answer later commands. To
+// find that copy, refusedIn uses named: the commands that the message answers as done.
 func (t *trial) refusedIn(message Message, named []*Command) []*Command {
 	stored := messageID{message.Chat, message.ID}
 	if len(t.inMessage[stored]) == 0 {
@@ -189,7 +189,7 @@ func (t *trial) storedCopy(message Message, named []*Command) int {
 	return message.ID
 }
 
-// about returns the command that a statement answers, or nil.
+// about returns the command that a statement answers, or nil if there is none.
 func (t *trial) about(chat int64, s statement) *Command {
 	at := matchID{chat, s.number}
 	if s.kind == undone {

@@ -10,15 +10,16 @@ const (
 	// aftermath is how long the consequences of a fault may last after its end. If the bot is seen
 	// to recover later than that, the consequences last until the recovery.
 	aftermath = 30 * time.Second
-	// A fault may keep the bot from storing that a message was delivered. markedWithin is how long
-	// before the fault such a message may have arrived.
+	// markedWithin is how long before a fault a message may have arrived whose delivery the bot
+	// could not store because of the fault.
 	markedWithin = 5 * time.Second
-	// After a crash, the database may know nothing about a message that has arrived.
-	// forgottenWithin is how long before the crash such a message may have arrived.
+	// forgottenWithin is how long before a crash of the database a message may have arrived that
+	// the database does not know of after the crash.
 	forgottenWithin = time.Second
 	// fewestPerSecond is the minimum number of commands per second.
 	fewestPerSecond = 1.5
-	// The maximum percentage of refused results, and the minimum percentage of recorded ones.
+	// mostRefused is the maximum percentage of refused results. fewestRecorded is the minimum
+	// percentage of recorded results.
 	mostRefused, fewestRecorded = 10, 80
 )
 

@@ -46,8 +46,8 @@ const listKind = "not_recorded"
 type Verdict struct {
 	Results, Recorded, Refused  int // how many results were reported, recorded and refused
 	Undos, Undone, UndosRefused int // how many undos were requested, done and refused
-	// How many commands were answered, how many further copies of the answers arrived, and how many
-	// possible duplicates the bot counted.
+	// Answers is how many commands were answered, Copies how many further copies of the answers
+	// arrived, and Possible how many possible duplicates the bot counted.
 	Answers, Copies, Possible int
 	MostOfOne                 int // largest number of copies of one answer, including the first
 	// LateRefusals is how many commands were refused in a list of unrecorded results that arrived
@@ -56,8 +56,9 @@ type Verdict struct {
 	// FarFromFaults is how many commands were so far from faults of the bot and the database that
 	// no fault would excuse their refusal.
 	FarFromFaults int
-	// How many kills struck before the commit of a command, between commit and confirmation, and
-	// between a request and the mark that the request was done.
+	// BeforeCommit is how many kills struck before the commit of a command, BeforeConfirmation how
+	// many between commit and confirmation, and BeforeMark how many between a request and the mark
+	// that the request was done.
 	BeforeCommit, BeforeConfirmation, BeforeMark int
 	Violations                                   []Violation
 }
