@@ -61,10 +61,10 @@ var (
 	}
 )
 
-// start builds the bot unless a program is given, and starts a PostgreSQL server with the settings
-// that counting needs, PostgreSQL's default size of the shared buffers, and extra, which takes
-// precedence. It reports the conditions of the measurements. If extra is nil, start fails unless
-// the server passes checkDurable.
+// start builds the bot unless a program is given, starts a PostgreSQL server, and reports the
+// conditions of the measurements. The server has the settings that counting needs and PostgreSQL's
+// default size of the shared buffers; the settings in extra take precedence. If extra is nil, start
+// fails unless the server passes checkDurable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err

@@ -156,7 +156,7 @@ func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) 
 	return time.Since(startedAt), nil
 }
 
-// post delivers an update to one instance, which turn selects. It returns an error unless the
+// post delivers an update to the instance that turn selects. It returns an error unless the
 // response is 200.
 func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost,

@@ -97,8 +97,8 @@ var (
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
-// add takes note of a message that reports a result, and of a message in which the bot answers
-// results, but not of its edits.
+// add records a message that reports a result, and which results a message of the bot answers. It
+// ignores edits of the bot's messages.
 func (w *workload) add(m botsim.Message) {
 	switch {
 	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):
