@@ -26,12 +26,12 @@ type Call struct {
 
 const maxExcerpt = 400
 
-// callRecord keeps calls in order of arrival. The server's lock guards it.
+// callRecord keeps the calls in the order of their arrival. The server's lock guards it.
 type callRecord struct {
 	limit  int
 	calls  []*Call
 	count  int64
-	byName map[string]int64 // how many calls of each method are finished, including dropped ones
+	byName map[string]int64 // number of finished calls by method, including those no longer in calls
 }
 
 func (r *callRecord) add(c *Call) {
@@ -126,13 +126,13 @@ type hookList[T any] struct {
 	hooks map[int]func(T)
 }
 
-// OnCall calls f for every request before the request has any effect and before faults are chosen,
-// so f may add a fault for this very call. f runs in the request's own goroutine and may block that
-// goroutine. f must not call Close.
+// OnCall calls f for every request until remove is called. It calls f before the request has any
+// effect and before a fault is chosen, so f may add a fault for this very call. f runs in the
+// request's own goroutine and may block that goroutine. f must not call Close.
 func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
-// AfterEffect calls f for every request after the request took effect, was refused, or was stopped
-// by a fault, and before its response is written.
+// AfterEffect is like OnCall, but it calls f after the request took effect, was refused, or was
+// stopped by a fault, and before the response is written.
 func (s *Server) AfterEffect(f func(Call)) (remove func()) { return addHook(s, &s.afterEffect, f) }
 
 func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/botsim/parameters"
 )
 
-// The first chat ids. As in Telegram, they do not fit into 32 bits.
+// The ids of the first supergroup and the first basic group. As in Telegram, the ids of groups do
+// not fit into 32 bits.
 const (
 	firstSupergroupID = -1002000000001
 	firstGroupID      = -4000000001
@@ -66,8 +67,8 @@ type topic struct {
 	closed  bool
 }
 
-// Group makes a supergroup. The bot is a member, and the first of members is the creator. The bot
-// gets no update, and the chat no message.
+// Group makes a supergroup. The bot is a member, and the first of members is the creator. The group
+// has no messages yet, and the bot gets no update.
 func (s *Server) Group(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, false, members)
 }
@@ -77,7 +78,7 @@ func (s *Server) BasicGroup(title string, members ...User) *Chat {
 	return s.addGroup(kindGroup, title, false, members)
 }
 
-// Forum makes a supergroup with topics; at first it has only General.
+// Forum is like Group, but the supergroup is a forum. Its only topic is General.
 func (s *Server) Forum(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, true, members)
 }
@@ -279,7 +280,7 @@ func (c *Chat) nextMessageID() int {
 	return c.s.lastSharedID
 }
 
-// findChat returns the chat of a call's chat_id.
+// findChat returns the chat with a call's chat_id, or an error if there is none.
 func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 	if p["chat_id"] == "" {
 		return nil, badRequest("chat_id is empty")
@@ -290,8 +291,8 @@ func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 	return nil, badRequest("chat not found")
 }
 
-// readableChat returns the chat that the bot asks about, or an error if the bot has no access to
-// it.
+// readableChat returns the chat with a call's chat_id, or an error if the bot has no access to the
+// chat.
 func (s *Server) readableChat(p parameters.Values) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {
@@ -300,7 +301,8 @@ func (s *Server) readableChat(p parameters.Values) (*Chat, error) {
 	return c, c.access()
 }
 
-// writableChat returns the chat that the bot writes to, or an error if the bot may not write to it.
+// writableChat returns the chat with a call's chat_id, or an error if the bot may not write to the
+// chat.
 func (s *Server) writableChat(p parameters.Values) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {

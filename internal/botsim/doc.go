@@ -6,14 +6,14 @@
 // ids, the queue of updates and which of them are confirmed. It accepts and refuses requests by
 // Telegram's rules, injects the faults that a test requests, and records the calls.
 //
-// It must not share code or models with a bot or with a Bot API library, because it is the
+// The package must not share code or models with a bot or with a Bot API library, because it is the
 // reference to test them against. Where Telegram is strict, so is the server, usually with
 // Telegram's own wording. It checks the parameters of each request against a table,
 // parameters/parameters.json, and also refuses parameters that do not exist or are not simulated.
 // [Server.Complaints] lists such requests, and the mistakes that Telegram would accept but a
 // careful bot would not make.
 //
-// It simulates:
+// The server simulates:
 //   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a
 //     chat are delivered one at a time in order, and in parallel with the button presses of a user;
 //     a delivery is retried until the response is 2xx or the update is a day old;

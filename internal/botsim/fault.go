@@ -45,9 +45,9 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is a fault to inject into the calls that it matches. If several faults match a call and
-// have no calls left to skip, the one added first applies. The call then does not count as one that
-// a fault added later skips.
+// Fault is a fault to inject into calls that match Method, ChatID and Match. At most one fault
+// applies to a call: of those that match and have no calls left to skip, the one that was added
+// first. Faults that were added after that one do not count the call.
 type Fault struct {
 	Kind   FaultKind
 	Name   string // for the record; by default the kind's name
@@ -60,7 +60,7 @@ type Fault struct {
 	Skip  int // number of matching calls that pass first
 	Times int // number of calls affected after those; 0 means until removed
 
-	Delay       time.Duration // before all else (with SlowAnswer: before the response)
+	Delay       time.Duration // wait before all else (with SlowAnswer: before the response)
 	RetryAfter  int
 	Status      int
 	Description string
@@ -142,8 +142,8 @@ func (f Fault) before() (answer, bool) {
 	return answer{}, false
 }
 
-// after returns the response of a fault that hides the result of the call from the client. For
-// other kinds of faults it returns a.
+// after returns the response of a fault that hides the actual response a from the client. For other
+// kinds of faults, after returns a.
 func (f Fault) after(a answer) answer {
 	switch f.Kind {
 	case CutAfter:
@@ -167,8 +167,8 @@ func tooManyRequests(seconds int) *apiError {
 	}
 }
 
-// pause waits in real time. Only Close interrupts it: a request that has arrived is processed even
-// if its client has disconnected.
+// pause waits for the duration d in real time. Only Close interrupts the wait; pause then returns
+// errNoResponse. A request that has arrived is processed even if its client has disconnected.
 func (s *Server) pause(d time.Duration) error {
 	if d <= 0 {
 		return nil

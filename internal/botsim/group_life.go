@@ -16,7 +16,7 @@ func (c *Chat) WithoutBot() *Chat {
 	return c
 }
 
-// Kick removes the bot from a group. In a private chat the user blocks the bot.
+// Kick removes the bot from a group. In a private chat, the user blocks the bot.
 func (c *Chat) Kick() { c.removeBot(statusKicked) }
 
 // DeleteGroup deletes a group. The bot gets no service message, only the update that it has left.
@@ -41,8 +41,8 @@ func (c *Chat) removeBot(status string) {
 	}
 }
 
-// AddBot puts the bot into a group, for the first time or again. In a private chat the user
-// unblocks the bot.
+// AddBot adds the bot to a group, for the first time or again. In a private chat, the user unblocks
+// the bot.
 func (c *Chat) AddBot(by User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -86,7 +86,8 @@ func (c *Chat) membership(kind string, by User, before, after map[string]any) {
 	})
 }
 
-// memberOf returns a user, or the bot, as a member of the chat.
+// memberOf returns the ChatMember of the Bot API for a user, or for the bot, with the given status
+// in the chat.
 func (c *Chat) memberOf(u User, status string) map[string]any {
 	m := chatMember(c.s.current(u), status)
 	if u.ID == c.s.bot.ID && status == statusAdministrator && c.noPins {

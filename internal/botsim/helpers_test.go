@@ -45,7 +45,8 @@ func newClient(t *testing.T, s *botsim.Server) *client {
 	return &client{http: &http.Client{Transport: transport}, base: s.URL() + "/bot" + s.Token() + "/"}
 }
 
-// send posts parameters as JSON. It fails if there is no response, or none that can be read.
+// send calls a method with parameters in JSON. It returns an error if there is no response, or none
+// that can be read.
 func (c *client) send(ctx context.Context, method string, params fields) (reply, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -88,8 +89,8 @@ func (c *client) must(t *testing.T, method string, params fields) reply {
 	return r
 }
 
-// want is like must, but a call that does not succeed fails the test. It decodes the result, unless
-// into is nil.
+// want is like must, but a refused call also fails the test. Unless into is nil, want decodes the
+// result into it.
 func (c *client) want(t *testing.T, method string, params fields, into any) {
 	t.Helper()
 	r := c.must(t, method, params)
@@ -205,7 +206,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// polls returns a channel of all getUpdates calls as they arrive.
+// polls returns a channel that receives each call of getUpdates when the call arrives.
 func polls(t *testing.T, s *botsim.Server) <-chan botsim.Call {
 	t.Helper()
 	arrived := make(chan botsim.Call, 100)

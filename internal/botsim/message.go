@@ -10,21 +10,21 @@ import (
 // message's id.
 const serviceTopicCreated = "forum_topic_created"
 
-// message is a Message with the fields that tests do not see.
+// message is a Message together with fields that tests do not see.
 type message struct {
 	Message
 	chat       *Chat
 	noFrom     bool // the message has no author, as a channel's post
 	senderChat *SenderChat
 	tooOld     bool           // too old to be edited by the bot
-	ephemeral  int            // id if only its author and the bot see it, else 0
+	ephemeral  int            // id of an ephemeral message, which only its author and the bot see; else 0
 	extra      map[string]any // service fields, and fields that a test adds
 	// wireReply is the message for reply_to_message. In a topic, it may be the message that created
 	// the topic.
 	wireReply *message
 }
 
-// add gives m an id and, if it has none, a date, appends it to the chat, and notifies subscribers
+// add gives m an id, and a date if it has none. It appends m to the chat, and notifies subscribers
 // and those who wait for a message of the bot. The caller sends the update, if the bot gets one.
 func (c *Chat) add(m *message) {
 	m.chat, m.ID, m.ChatID = c, c.nextMessageID(), c.id
@@ -113,8 +113,8 @@ func (m *message) wire() (json.RawMessage, error) {
 	return withFields(raw, m.extra)
 }
 
-// wireRich encodes the content of a rich message, which has no text or entities but blocks. It
-// encodes them as one paragraph in which only the links are marked.
+// wireRich encodes the content of a rich message, which consists of blocks instead of a text and
+// entities. The only block is a paragraph in which only the links are marked.
 func (m *message) wireRich() *wireRich {
 	paragraph, done := wireBlock{Type: "paragraph", Text: []any{}}, 0
 	add := func(until int) {
@@ -134,7 +134,7 @@ func (m *message) wireRich() *wireRich {
 	return &wireRich{Blocks: []wireBlock{paragraph}}
 }
 
-// maxRichUnits exceeds the length of any rich message.
+// maxRichUnits exceeds the length of any rich message in UTF-16 code units.
 const maxRichUnits = 1 << 20
 
 // withFields adds fields to a JSON object, replacing fields of the same name.

@@ -7,7 +7,7 @@ import (
 
 const servicePinned = "pinned_message"
 
-// getChat returns a chat with its newest pinned message, which is the one sent last.
+// getChat returns a chat and, if it has pinned messages, the one of them that was sent last.
 func (s *Server) getChat(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,8 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	return true, c.pin(s.bot, m, r.params.Boolean("disable_notification"))
 }
 
-// unpinChatMessage unpins the given message or, without message_id, the newest pinned message.
+// unpinChatMessage unpins the message with message_id. Without message_id, it unpins the pinned
+// message that was sent last.
 func (s *Server) unpinChatMessage(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +79,8 @@ func (c *Chat) mayPin() bool {
 	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) && !c.noPins
 }
 
-// AllowPins gives the bot, as an admin, the right to pin messages, or takes it away. The bot gets
-// an update. As an ordinary member of a group, it never has that right.
+// AllowPins sets whether the bot has the right to pin messages when it is an admin of the group. An
+// ordinary member never has that right. The bot gets an update.
 func (c *Chat) AllowPins(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -106,7 +107,7 @@ func (c *Chat) MakeTooOld(m Message) {
 	}
 }
 
-// AllPinned returns all pinned messages of the chat, oldest first. A bot sees only the newest one.
+// AllPinned returns all pinned messages of the chat, oldest first. The bot sees only the last one.
 func (c *Chat) AllPinned() []Message {
 	return c.collect(func(m *message) bool { return c.pinned[m.ID] && !m.Deleted })
 }
@@ -126,8 +127,8 @@ func (c *Chat) Pin(by User, m Message) {
 	}
 }
 
-// Pinned returns the pinned message that the chat shows, which is the newest one. It returns false
-// if no message is pinned.
+// Pinned returns the pinned message that the chat shows: the one that was sent last. It returns
+// false if no message is pinned.
 func (c *Chat) Pinned() (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -159,8 +160,8 @@ func (c *Chat) pin(by User, m *message, silent bool) error {
 	return nil
 }
 
-// newestPinned returns the newest pinned message, or nil for none. A deleted message does not
-// count.
+// newestPinned returns the pinned message that was sent last, or nil if there is none. Deleted
+// messages do not count.
 func (c *Chat) newestPinned() *message {
 	var newest *message
 	for id := range c.pinned {

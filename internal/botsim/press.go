@@ -27,8 +27,9 @@ type callbackQuery struct {
 	answer *CallbackAnswer
 }
 
-// Press presses a button under a message and returns the id of the callback query. data may be
-// anything, because a client can forge it. If the bot is not in the chat, it gets no update.
+// Press presses a button under a message and returns the id of the callback query. As a client can
+// forge data, data need not be the data of any button of m. If the bot is not in the chat, it gets
+// no update.
 func (s *Server) Press(from User, m Message, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// encodings maps the ways to send parameters to their encoders. A form holds strings as they are,
+// encodings holds a function for each way to encode parameters. A form holds strings as they are,
 // and all other values as JSON.
 var encodings = map[string]func(t *testing.T, params fields) (kind string, body io.Reader){
 	"JSON": func(t *testing.T, params fields) (string, io.Reader) {
@@ -37,7 +37,7 @@ var encodings = map[string]func(t *testing.T, params fields) (kind string, body 
 	},
 }
 
-// multipartForm encodes parameters and files.
+// multipartForm encodes parameters and files as a multipart form. kind is the content type of body.
 func multipartForm(t *testing.T, params fields, files map[string][]byte) (kind string, body *bytes.Buffer) {
 	t.Helper()
 	body = new(bytes.Buffer)
@@ -87,7 +87,8 @@ func (c *client) post(t *testing.T, method, kind string, body io.Reader) reply {
 	return r
 }
 
-// message returns the parameters of a valid sendMessage, together with more.
+// message returns the parameters of a valid call of sendMessage, together with those in more.
+// Parameters in more replace others of the same name.
 func message(more fields) fields {
 	all := fields{"chat_id": int64(-1002000000001), "text": "x"}
 	maps.Copy(all, more)

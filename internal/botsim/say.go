@@ -3,8 +3,8 @@ package botsim
 import "time"
 
 // Say adds a user's message and, if the bot is in the chat, sends its update. It marks commands,
-// mentions, links and the like as Telegram does; "[Bob 2](tg://user?id=1002)" becomes a mention of
-// a user without a username.
+// mentions, links and the like as Telegram does. It turns a link such as
+// "[Bob 2](tg://user?id=1002)" into a mention of the user with that id, who needs no username.
 func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }
@@ -84,12 +84,12 @@ func (c *Chat) DeleteTopic(id int) {
 	}
 }
 
-// Edit changes the text of a user's message. As in Telegram, a bot in the chat gets an update even
-// if the text stays the same.
+// Edit changes the text of a user's message. If the bot is in the chat, it gets an update, even if
+// the text stays the same.
 func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
 
-// EditAt is like Edit, with the given edit_date; zero means now. The message keeps its date. If the
-// chat has no such message, EditAt returns the zero Message.
+// EditAt is like Edit, but sets edit_date to at, unless at is zero. The message keeps its date. If
+// the chat has no such message, EditAt returns the zero Message.
 func (c *Chat) EditAt(m Message, text string, at time.Time) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

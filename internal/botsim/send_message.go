@@ -26,7 +26,8 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	return s.send(r, m, explicit)
 }
 
-// send sends a message whose content and buttons have been read.
+// send sends a message whose content and buttons have been read. explicit lists the entities that
+// the bot marked.
 func (s *Server) send(r *request, m *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
@@ -70,7 +71,8 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	return s.replace(r, edited, explicit)
 }
 
-// replace replaces the content and the buttons of a message with those of edited.
+// replace replaces the content and the buttons of a message with those of edited. explicit lists
+// the entities that the bot marked.
 func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
@@ -107,8 +109,8 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 	return m.wire()
 }
 
-// sameContent reports whether an edit from a to b would leave the content and the buttons the same.
-// Every upload is a photo of its own, even of the same file.
+// sameContent reports whether a and b have the same content and the same buttons. Every upload is a
+// photo of its own, even if the file is the same.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User
@@ -221,7 +223,7 @@ func (s *Server) parseMarkup(method string, p parameters.Values, entities string
 }
 
 // readThread sets the topic of a message from message_thread_id. The topic must exist. Without
-// message_thread_id, readThread sets none, but readReply may.
+// message_thread_id, readThread sets no topic, but readReply may set one later.
 func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	id := int(p.Integer("message_thread_id"))
 	if _, exists := c.topics[id]; !exists && id != 0 {
@@ -231,9 +233,9 @@ func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	return nil
 }
 
-// readReply finds the message to reply to, which must be neither deleted nor ephemeral. Without
-// message_thread_id, the reply goes to the topic of that message. If there is no such message, the
-// request may ask to send without a reply.
+// readReply sets the message to reply to, which must be neither deleted nor ephemeral. Without
+// message_thread_id, it also sets the topic to that of the message to reply to. If there is no such
+// message, readReply fails, unless the request allows sending without a reply.
 func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`

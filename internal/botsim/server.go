@@ -165,8 +165,8 @@ func (s *Server) Close() {
 	}
 }
 
-// enter registers a request in progress and reports whether the server is open. A closed server
-// registers nothing.
+// enter registers a request in progress, unless the server is closed. It reports whether the server
+// is open.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,21 +256,22 @@ func WithToken(token string) Option { return func(o *options) { o.token = token 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock of the server, on which the dates of messages, the limits, and the
-// lifetime of updates and button presses depend, for example. Long polls, delays, and the timeouts
-// and retries of deliveries always use real time.
+// WithClock sets the clock of the server. It determines, for example, the dates of messages, the
+// limits, and the lifetimes of updates and button presses. Long polls, delays, and the timeouts and
+// retries of deliveries always use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
-// WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the
-// default, keeps all.
+// WithRecordLimit limits the record to the last n calls and the last n deliveries. The default, 0,
+// means no limit.
 func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n } }
 
 // WithLimits makes the server respond 429 to sends and edits beyond the limits. By default there
 // are no limits.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
-// WithWebhookDelays sets the delay before the next attempt of a delivery, after attempt 1, 2, 3 …
-// has failed without a Retry-After. The default is 0, then 2, 4, 8 … seconds, at most 60.
+// WithWebhookDelays sets a function that returns the delay after a failed attempt to deliver an
+// update. It gets the number of the attempt: 1, 2, 3 … A positive Retry-After in the response
+// replaces the delay. The default delays are 0, 2, 4, 8 … seconds, at most 60.
 func WithWebhookDelays(after func(attempt int) time.Duration) Option {
 	return func(o *options) { o.webhookDelays = after }
 }

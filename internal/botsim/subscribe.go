@@ -2,7 +2,7 @@ package botsim
 
 import "sync"
 
-// subscriber gets every message. Its queue is unbounded, so that a slow reader neither loses
+// subscriber receives every message. Its queue is unbounded, so that a slow reader neither loses
 // messages nor blocks the server.
 type subscriber struct {
 	out   chan Message
@@ -12,8 +12,9 @@ type subscriber struct {
 	once  sync.Once
 }
 
-// Subscribe returns a channel of all messages of all chats from now on, in order. A message that
-// the bot edits is repeated with its new content. cancel and Close close the channel.
+// Subscribe returns a channel that receives the messages of all chats from now on, in the order in
+// which they are sent. When the bot edits a message, the channel receives it again, with its new
+// content. cancel and Close close the channel.
 func (s *Server) Subscribe() (messages <-chan Message, cancel func()) {
 	sub := &subscriber{out: make(chan Message), more: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.mu.Lock()

@@ -25,7 +25,7 @@ type Message struct {
 	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
 	Photo     *Photo   // nil for none; otherwise the text is its caption
-	Rich      bool     // HTML holds a rich message, and Text what is visible of it
+	Rich      bool     // a rich message: HTML holds its source, and Text its visible text
 	Entities  []Entity // marked and detected entities
 	ReplyTo   int      // id of the message replied to, 0 for none
 	ThreadID  int      // forum topic; 0 for General and for chats without topics
@@ -56,8 +56,8 @@ func (m Message) EntityText(e Entity) string {
 	return string(utf16.Decode(units[from:to]))
 }
 
-// Entity is a special part of a text, as the Bot API encodes it. Offset and Length count UTF-16
-// units.
+// Entity marks a part of a text, such as a command, a mention or a link, as the Bot API encodes it.
+// Offset and Length are in UTF-16 code units.
 type Entity struct {
 	Type          string `json:"type"`
 	Offset        int    `json:"offset"`

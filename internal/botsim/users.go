@@ -25,9 +25,9 @@ func (s *Server) getMe(*request) (any, error) {
 	}, nil
 }
 
-// User returns the user with that username, or else the user with that first name and no username.
-// The first call makes the user: "alice" makes Alice with the username alice; "Bob 2" is not a
-// valid username and makes a user without one. Ids ascend from 1001.
+// User returns the user with the given username, or else the user with that first name and no
+// username. If there is no such user, User makes one. For "alice", that is Alice with the username
+// alice. "Bob 2" is not a valid username, so that user gets none. Ids ascend from 1001.
 func (s *Server) User(name string) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,9 +43,9 @@ func (s *Server) User(name string) User {
 	return s.addUser(u)
 }
 
-// AddUser adds a user as given; id 0 means the next free id. If there is a user with that id,
-// AddUser renames this user: from then on the bot sees the new names, even if a test still uses the
-// old User value. Another user with the same username loses that username.
+// AddUser adds a user as given; id 0 means the next free id. If there is a user with that id
+// already, AddUser renames that user: from then on the bot sees the new names, even if a test still
+// uses the old User value. Another user with the same username loses that username.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +82,8 @@ func (s *Server) rename(old, u User) {
 	s.userByName[userKey(u)] = u.ID
 }
 
-// current returns the latest state of a renamed user. It returns any other User unchanged, such as
-// a User that a test built itself.
+// current returns the latest state of a user if u is an earlier state of that user. It returns any
+// other User unchanged, such as one that a test built itself.
 func (s *Server) current(u User) User {
 	if s.former[u] {
 		return s.users[u.ID]

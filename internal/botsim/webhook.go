@@ -177,8 +177,8 @@ func (s *Server) nextInLane(h *activeWebhook, l updates.Lane) *updates.Update {
 	return waiting[0]
 }
 
-// pause waits in real time, until d has passed or the webhook ends. It reports whether the webhook
-// is still active.
+// pause waits in real time until d has passed or the webhook ends. It returns false if the webhook
+// has ended.
 func (h *activeWebhook) pause(d time.Duration) bool {
 	if d <= 0 {
 		return h.ctx.Err() == nil
@@ -208,7 +208,7 @@ func (s *Server) deliver(h *activeWebhook, u *updates.Update, attempt int) time.
 // Delivery is one attempt to deliver an update to the webhook.
 type Delivery struct {
 	UpdateID int64
-	ChatID   int64 // 0 for button presses and for updates that belong to no chat
+	ChatID   int64 // 0 for button presses and updates without a chat
 	Attempt  int   // 1, 2, 3 … for each update and webhook
 	At       time.Time
 	Done     bool          // false while waiting for the response
@@ -217,8 +217,8 @@ type Delivery struct {
 	Wait     time.Duration // after a failure: delay before the next attempt
 }
 
-// Deliveries returns the recorded attempts in the order in which they started, including those in
-// progress. WithRecordLimit limits them to the last attempts.
+// Deliveries returns the recorded attempts to deliver updates, in the order in which they started,
+// including those in progress. WithRecordLimit limits their number.
 func (s *Server) Deliveries() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,8 +229,9 @@ func (s *Server) Deliveries() []Delivery {
 	return all
 }
 
-// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may
-// block it; meanwhile the delivery counts toward max_connections. f must not call Close.
+// OnDelivery calls f before every attempt to deliver an update, until remove is called. f runs in
+// the goroutine of the update's lane and may block it; meanwhile the delivery counts toward
+// max_connections. f must not call Close.
 func (s *Server) OnDelivery(f func(Delivery)) (remove func()) { return addHook(s, &s.onDelivery, f) }
 
 func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {

@@ -61,8 +61,8 @@ type hook struct {
 	most   int         // highest number of requests in progress so far
 }
 
-// enter counts a request. It reports whether the request is the only one of its chat in progress.
-// For a nil chat it returns true.
+// enter counts a request that is now in progress. It reports whether no other request of the same
+// chat is in progress. For a nil chat, it returns true.
 func (h *hook) enter(chat any) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +120,7 @@ func answers(t *testing.T, f http.HandlerFunc) string {
 	return server.URL
 }
 
-// take receives n requests, sorted by their texts, without responding.
+// take receives n requests without responding to them, and returns them sorted by their texts.
 func (h *hook) take(t *testing.T, n int) []arrival {
 	t.Helper()
 	var got []arrival

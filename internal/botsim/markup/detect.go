@@ -71,8 +71,9 @@ func Detect(text string) []Entity {
 	return found
 }
 
-// matchMark matches an entity that begins with /, @, # or $. It returns the entity's type and
-// length in bytes, or "" and 0 for none.
+// matchMark matches an entity at the beginning of rest, which begins with the mark /, @, # or $.
+// before is the character in front of it. matchMark returns the entity's type and length in bytes,
+// or "" and 0 for none.
 func matchMark(rest string, mark, before rune) (string, int) {
 	if isWord(before) {
 		return "", 0
@@ -104,8 +105,9 @@ func matchMark(rest string, mark, before rune) (string, int) {
 	return "", 0
 }
 
-// matchAddress matches an e-mail address or a link. It returns the entity's type and length in
-// bytes, or "" and 0 for none.
+// matchAddress matches an e-mail address or a link at the beginning of rest. before is the
+// character in front of it. matchAddress returns the entity's type and length in bytes, or "" and 0
+// for none.
 func matchAddress(rest string, before rune) (string, int) {
 	token := rest
 	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {

@@ -32,16 +32,16 @@ type htmlParser struct {
 	in       string
 	pos      int
 	out      strings.Builder
-	units    int // UTF-16 units written
+	units    int // UTF-16 code units written to out
 	open     []openTag
 	entities []Entity
 	warnings []string
 	exists   func(user int64) bool
 }
 
-// ParseHTML returns a text without its markup, its entities in order, and warnings about parts that
-// look like markup but are shown literally or dropped. exists reports whether a user can be
-// mentioned.
+// ParseHTML returns a text without its markup, the entities sorted by offset, and warnings about
+// parts that look like markup but are shown literally or dropped. exists reports whether a user can
+// be mentioned.
 func ParseHTML(
 	text string, exists func(user int64) bool,
 ) (plain string, marked []Entity, warnings []string, err error) {

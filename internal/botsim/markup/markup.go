@@ -49,10 +49,10 @@ func inOrder(a, b Entity) int {
 
 var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 
-// ParseMentions parses mentions by id, as people pick them for users without a username. Tests
-// write such a mention as [Bob](tg://user?id=5). ParseMentions returns the text with only the
-// names, and the mentions. exists reports whether a user can be mentioned. A mention of any other
-// user stays in the text as it is.
+// ParseMentions parses mentions of users by id, which Telegram's apps offer for users without a
+// username. Tests write such a mention as [Bob](tg://user?id=5). ParseMentions returns the text in
+// which the name stands for each mention, and the mentions. exists reports whether a user can be
+// mentioned. A mention of any other user stays in the text as it is.
 func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
 	var out strings.Builder
 	rest := 0
@@ -72,7 +72,7 @@ func ParseMentions(text string, exists func(user int64) bool) (plain string, men
 	return out.String(), mentions
 }
 
-// UTF16Len returns the length of a text in UTF-16 units, the unit of the Bot API.
+// UTF16Len returns the length of a text in UTF-16 code units, in which the Bot API counts.
 func UTF16Len(text string) int {
 	n := 0
 	for _, r := range text {

@@ -39,7 +39,7 @@ var (
 type richParser struct {
 	out      strings.Builder
 	units    int
-	open     []string // block tags
+	open     []string // names of the open block tags, the innermost last
 	blocks   int
 	columns  int // in the current row
 	entities []Entity
@@ -47,10 +47,10 @@ type richParser struct {
 	exists   func(user int64) bool
 }
 
-// ParseRich returns the visible text of a rich message in HTML, its entities in order, and
-// warnings. Cells are separated by " | ", and each row, caption, paragraph, heading or footer is a
-// line. Tags of blocks that the bot does not send are not simulated and cause an error. The
-// warnings and exists are as in ParseHTML.
+// ParseRich returns the visible text of a rich message in HTML, the entities sorted by offset, and
+// warnings. In the text, cells are separated by " | ", and each row, caption, paragraph, heading or
+// footer is a line. Tags of blocks that the bot does not send are not simulated and cause an error.
+// The warnings and exists are as in ParseHTML.
 func ParseRich(
 	html string, exists func(user int64) bool,
 ) (plain string, marked []Entity, warnings []string, err error) {

@@ -10,7 +10,7 @@ import (
 
 // Check returns an [Error] if a parameter of a request does not exist, is missing, has the wrong
 // type or is beyond its limits. Telegram ignores nonexistent parameters and corrects some values
-// beyond the limits. Here they are errors, because the bot would not get what it asked for.
+// beyond the limits. Check refuses them, because the bot would not get what it asked for.
 //
 // As in Telegram, a JSON body may give any parameter as a string, as a form does. literals names
 // the parameters that the body gives in their own JSON type. The values in arrays and objects must
@@ -26,7 +26,8 @@ func (t *Table) Check(method string, given Values, literals map[string]bool) err
 	return t.checkFields("", values, known)
 }
 
-// checkFields checks the values of a method's parameters or of an object's fields, by name.
+// checkFields checks the parameters of a method or the fields of an object. Both values and known
+// are indexed by the name of the parameter or field.
 func (t *Table) checkFields(of owner, values map[string]any, known rules) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := known[name]; !ok {
@@ -116,7 +117,7 @@ func (of owner) refuse(format string, args ...any) error {
 	return Error("can't parse " + title + ": " + strings.ToUpper(what[:1]) + what[1:])
 }
 
-// refuseOr refuses with Telegram's own words, if there are any.
+// refuseOr returns an error with Telegram's own text. If own is empty, it does the same as refuse.
 func (of owner) refuseOr(own, format string, args ...any) error {
 	if own != "" {
 		return Error(own)

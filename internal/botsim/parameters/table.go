@@ -120,7 +120,7 @@ func isText(typ string) bool { return typ == typeString || typ == typeFile }
 // isNested reports whether values of a type are arrays or objects.
 func isNested(typ string) bool { return !isText(typ) && typ != typeInteger && typ != typeBoolean }
 
-// complete reports whether no required field is missing.
+// complete reports whether fields has all required fields.
 func (known rules) complete(fields map[string]any) bool {
 	for name, r := range known {
 		if fields[name] == nil && r.Required {
@@ -149,9 +149,9 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter as a string if a string is allowed and the parameter is not a literal,
-// or else as its JSON value. If no string is allowed, null and an empty text count as an absent
-// parameter, for which read returns nil.
+// read returns the value of a parameter. If a string is allowed and the parameter is not a literal,
+// the value is the text itself. Otherwise it is the JSON value of the text, or nil for blank text.
+// A text that is not valid JSON is returned unchanged.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text

@@ -1,5 +1,5 @@
-// Package updates is the queue of updates that wait for the bot. An update stays in the queue until
-// the bot confirms it or a day has passed. A polling bot gets the first updates of the queue from
+// Package updates implements the queue of updates that wait for the bot. An update stays in the
+// queue until the bot confirms it or a day has passed. A polling bot gets the first updates of the queue from
 // getUpdates, and confirms them with the offset of a later call. A webhook gets one update at a
 // time from each lane, and confirms it with a 2xx response.
 //
@@ -118,8 +118,8 @@ func (q *Queue) ConfirmBelow(offset int64) int {
 	return n
 }
 
-// Expire removes updates from the front of the queue as long as they have waited for more than a
-// day.
+// Expire removes the first update of the queue, again and again, while that update has waited for
+// more than a day.
 func (q *Queue) Expire(now time.Time) {
 	for waiting := q.Waiting(); len(waiting) > 0 && now.Sub(waiting[0].At) > retention; waiting = q.Waiting() {
 		q.Confirm(1)
@@ -145,7 +145,8 @@ type Poll struct {
 	Reason   error         // the error to return; set before Conflict is closed
 }
 
-// Wait makes a getUpdates the waiting long poll. There must be no other: see [Queue.Terminate].
+// Wait makes a getUpdates the waiting long poll. No other long poll may be waiting; see
+// [Queue.Terminate].
 func (q *Queue) Wait() *Poll {
 	q.poller = &Poll{Wake: make(chan struct{}), Conflict: make(chan struct{})}
 	return q.poller
