@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// archiveSum is the checksum of testdata/postgres.jar, whose scripts run the machine's own
-// programs.
+// archiveSum is the SHA-256 checksum of testdata/postgres.jar. The programs in that archive are
+// scripts that run the machine's own programs.
 const archiveSum = "18ea7a7cb148ee8c488d61b0f48b335a45d3cb3639b95578a4e080d490434f2a"
 
 // internet starts an HTTP server with the files in testdata. The download of "stalled" never

@@ -27,8 +27,8 @@ import (
 	"github.com/xi2/xz"
 )
 
-// systemCache is the folder for fetched programs if this process is root, because the server's user
-// could not enter root's home folder, or if the user has no cache folder.
+// systemCache is the folder for fetched programs if this process's user has no cache folder, or is
+// root. The server's user could not enter root's home folder.
 const systemCache = "/var/cache/elobot"
 
 // cacheFolder returns the folder for fetched programs.
@@ -42,7 +42,7 @@ func cacheFolder(o Options) string {
 	return systemCache
 }
 
-// cached returns the folders in the cache with programs that were fetched under a name.
+// cached returns the program folders in the cache folder with the given name.
 func cached(o Options, name string) (bins []string) {
 	for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
 		// If pattern characters in the cache's path prevent a match, programs are fetched again.
@@ -85,8 +85,9 @@ func fetch(
 	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
 }
 
-// publish renames a complete folder. If another process has published a folder first, publish
-// returns the programs of that process, which are equivalent and may already be in use.
+// publish renames the complete folder partial to name, and returns the programs in it. If another
+// process has published a folder first, publish returns the programs of that process, which are
+// equivalent and may already be in use.
 func publish(partial, name string, find func() (installation, error)) (installation, error) {
 	if found, err := find(); err == nil {
 		return found, nil
@@ -197,7 +198,7 @@ func (a archive) fetch(ctx context.Context) ([]byte, error) {
 	return content, nil
 }
 
-// unpackArchive unpacks the compressed tar file that the zip file contains.
+// unpackArchive unpacks the compressed tar file in a zip file into the folder.
 func unpackArchive(archive []byte, folder string) error {
 	outer, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -219,7 +220,7 @@ func unpackArchive(archive []byte, folder string) error {
 	return unpackTar(tar.NewReader(unpacked), folder)
 }
 
-// unpackTar unpacks into the folder, and refuses to write anywhere else.
+// unpackTar unpacks a tar file into the folder. It fails if a file would be written elsewhere.
 func unpackTar(archive *tar.Reader, folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -70,10 +70,10 @@ func (i installation) libraryPath() string {
 	return strings.Join(folders, ":")
 }
 
-// PreferPrograms puts the PostgreSQL programs that fit the data of Options.DataDir first in this
-// process's PATH, if the machine has any. Other programs, such as the psql already in PATH, may be
-// too old for the server. PreferPrograms also sets LD_LIBRARY_PATH if the programs need it, and
-// makes the folder of Options.DataDir if necessary.
+// PreferPrograms puts the folder of the PostgreSQL programs that fit the data in Options.DataDir
+// first in this process's PATH, if the machine has such programs. Others, such as the psql already
+// in PATH, may be too old for the server. PreferPrograms also sets LD_LIBRARY_PATH if the programs
+// need it, and makes the folder of Options.DataDir if necessary.
 func PreferPrograms(ctx context.Context, o Options) error {
 	home, err := openFolder(o)
 	if err != nil {
@@ -209,6 +209,6 @@ func inspect(ctx context.Context, bin string, user identity) (installation, erro
 	return found, nil
 }
 
-// versionPattern matches the output of postgres --version, such as "postgres (PostgreSQL) 15.18
-// (Debian 15.18-0+deb12u1)".
+// versionPattern matches the version in the output of postgres --version, such as "postgres
+// (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
 var versionPattern = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)

@@ -130,7 +130,8 @@ func (f *folder) lockNow() (err error) {
 	return err
 }
 
-// owner returns the id of the process that was last in charge of the folder, or 0 if there is none.
+// owner returns the id of the process that was last in charge of the folder, or 0 if none is
+// recorded.
 func (f *folder) owner() int {
 	content, _ := f.read("lock")
 	pid, _ := strconv.Atoi(content)
@@ -186,7 +187,7 @@ func (f *folder) read(name string) (string, error) {
 // data yet.
 func (f *folder) dataVersion() (string, error) { return f.read("data/PG_VERSION") }
 
-// HasData reports whether a folder, as in Options.DataDir, has a server's data.
+// HasData reports whether the folder path, as in Options.DataDir, contains a server's data.
 func HasData(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "data"))
 	return err == nil
@@ -206,8 +207,8 @@ func (f *folder) password() (string, error) {
 	return password, writePrivate(f.file("password"), password)
 }
 
-// makeFolder makes the folder and its parents, unless they exist. A new folder gets the given mode
-// regardless of the umask.
+// makeFolder makes a folder and its missing parents, unless the folder exists. A new folder gets
+// the given mode regardless of the umask, but its parents do not.
 func makeFolder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

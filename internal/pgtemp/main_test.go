@@ -21,7 +21,8 @@ import (
 // testTimeout limits each wait of a test.
 const testTimeout = time.Minute
 
-// helperVariable makes the test binary a helper process, with the arguments of runHelper.
+// helperVariable is an environment variable. If it is set, the test binary is a helper process,
+// which passes its arguments to runHelper.
 const helperVariable = "ELOBOT_PGTEMP_HELPER"
 
 func TestMain(m *testing.M) {
@@ -32,8 +33,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// runHelper starts a server. It prints its log and then "ready" with the server's process id and
-// URL, or returns the reason why there is none. Its umask denies other users everything.
+// runHelper starts a server and waits for the end of standard input. It prints the messages of
+// Options.Log, and then "ready" with the server's process id and URL. If the server cannot start,
+// runHelper returns the reason. Its umask denies other users everything.
 func runHelper(source Source, dataDir, cache string) error {
 	umask := 0o777 // which root ignores
 	if os.Geteuid() != 0 {
@@ -77,8 +79,8 @@ func startHelper(t *testing.T, source Source, dataDir, cache string, adjust func
 	return h
 }
 
-// kill kills the helper with SIGKILL and waits until all processes have closed its standard output.
-// The watcher must clean up.
+// kill kills the helper with SIGKILL, and waits until all processes have closed its standard
+// output. After that, only the watcher can clean up.
 func (h *helper) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
 	for h.output.Scan() {
@@ -100,7 +102,7 @@ func (h *helper) await(prefix string) string {
 	return ""
 }
 
-// awaitServer waits until the helper's server is ready.
+// awaitServer waits until the helper's server is ready, and returns its process id and its URL.
 func (h *helper) awaitServer() (pid int, address string) {
 	h.t.Helper()
 	_, err := fmt.Sscan(h.await("ready "), &pid, &address)

@@ -175,8 +175,8 @@ func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	}
 }
 
-// TestKeepGivesUp: if the server cannot be restarted for reviveTimeout, Keep fails with the reason
-// why the server ended and why it does not restart.
+// TestKeepGivesUp: if all attempts to restart the server fail for reviveTimeout, Keep returns an
+// error that tells why the server ended, and why it cannot be restarted.
 func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 	}
 }
 
-// becomeNobody makes cmd run this test binary without privileges if the test runs as root.
+// becomeNobody makes cmd run this test binary as the user nobody, if the test runs as root.
 func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -105,8 +105,8 @@ func (p *programs) makePrivate(folder string) error {
 	return errors.Join(os.Chmod(folder, 0o700), p.chown(folder))
 }
 
-// prepareCommand makes cmd run in a folder as the server's user, with these programs' libraries. It
-// fails if this user cannot write to the folder.
+// prepareCommand makes cmd run in the given folder, as the server's user and with the libraries of
+// the installation. It fails if the server's user cannot write to the folder.
 func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 	p.identity.apply(cmd)
 	p.installation.apply(cmd)
@@ -203,8 +203,8 @@ func (p *programs) keepLog() error {
 }
 
 // arguments returns the server's arguments. Later arguments take precedence, so Options.Settings
-// cannot override the settings at the end. Unless Options.Settings name a folder for sockets, there
-// are none, because the usual folder may not be writable.
+// cannot override the settings at the end. The server has no sockets unless Options.Settings name a
+// folder for them, because the usual folder may not be writable.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data(), "-c", "unix_socket_directories="}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),

@@ -56,8 +56,8 @@ func syncFile(path string) error {
 // detach protects cmd from the signals that a terminal sends to this process.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// identity is the user that the server runs as; PostgreSQL refuses to run as root. Without a
-// credential it is this process's user.
+// identity is the user that the server runs as. Without a credential, that is this process's user.
+// PostgreSQL refuses to run as root.
 type identity struct{ credential *syscall.Credential }
 
 // chooseIdentity returns the user to run the server as: this process's user, or for root an
@@ -95,8 +95,8 @@ func lookUp(name string) (*syscall.Credential, error) {
 }
 
 // apply makes cmd run as this user, with an environment that keeps only PATH and the paths of
-// libraries: PGDATA, PGPORT and the like would change its behavior, LANG may name a missing locale,
-// and HOME a folder that cmd must not touch.
+// libraries. PGDATA, PGPORT and the like would change what cmd does, LANG may name a missing
+// locale, and HOME may be a folder that cmd must not touch.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}
@@ -125,8 +125,8 @@ func (id identity) test(folder, permission string) error {
 }
 
 // Enterable reports whether the server's user can enter the folder or, if the folder does not
-// exist, its nearest existing parent. The question matters for root, because then the server runs
-// as another user.
+// exist, its nearest existing parent. If this process is root, the server runs as another user,
+// whom permissions may keep out.
 func Enterable(folder string) (bool, error) {
 	path, err := filepath.Abs(folder)
 	if err != nil {

@@ -48,7 +48,7 @@ func AtExit(script string, args ...string) (*Watcher, error) {
 	return watch(nil, script, args...)
 }
 
-// watch is AtExit with a file that the watcher keeps open while it lives; keep may be nil.
+// watch is like AtExit. If keep is not nil, the watcher also keeps that file open until it ends.
 func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", watcherFrame + script, "elobot-watcher"}, args...)...)
 	cmd.Dir = "/"

@@ -1,7 +1,7 @@
 // Package updates implements the queue of updates that wait for the bot. An update stays in the
-// queue until the bot confirms it or a day has passed. A polling bot gets the first updates of the queue from
-// getUpdates, and confirms them with the offset of a later call. A webhook gets one update at a
-// time from each lane, and confirms it with a 2xx response.
+// queue until the bot confirms it or a day has passed. A polling bot gets the first updates of the
+// queue from getUpdates, and confirms them with the offset of a later call. A webhook gets one
+// update at a time from each lane, and confirms it with a 2xx response.
 //
 // A queue is not safe for concurrent use. The server guards it by the lock that also guards the
 // changes that updates report, so that updates are queued in the order of the changes.

@@ -26,9 +26,9 @@ type Database struct {
 const (
 	// maxSessions is the maximum number of connections to a borrowed database.
 	maxSessions = 16
-	// maxIdleSessions is the number of connections that an idle database keeps for the next test,
-	// because opening one takes more time than many tests do. Most tests need no more. The
-	// connections of all packages must fit into one server.
+	// maxIdleSessions is the maximum number of connections that an idle database keeps open for the
+	// next test, because opening one takes more time than many tests do. Most tests need no more.
+	// The connections of all packages must fit into one server.
 	maxIdleSessions = 4
 )
 
@@ -217,8 +217,8 @@ func (d *Database) clean() (reusable bool, err error) {
 
 // fingerprintOf returns a fingerprint of what Empty does not reset in a database, and the size of
 // the database's tables in bytes. For each of the main catalogs, and for schema_migrations, the
-// fingerprint contains how many rows there are and the sum of their xmin, which shows nearly every
-// change. It also contains whether an advisory lock is held.
+// fingerprint contains the number of rows and the sum of their xmin. Nearly every change to the
+// rows changes that sum. The fingerprint also contains whether an advisory lock is held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0)

@@ -48,7 +48,7 @@ func databaseURL(server, name string) (string, error) {
 	return parsed.String(), nil
 }
 
-// execute runs do on a new connection.
+// execute runs do on a new connection, and then closes the connection.
 func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err error) {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {

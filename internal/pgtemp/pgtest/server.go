@@ -137,8 +137,9 @@ func local(sources ...pgtemp.Source) func(context.Context) (address string, stop
 	}
 }
 
-// maxTempDir is the maximum length of the folder for temporary files from which a socket in the
-// data folder has a path of 103 bytes at most, which is the limit of macOS.
+// maxTempDir is the maximum length, in bytes, that the path of the folder for temporary files may
+// have if the server is to listen on a socket in its data folder. With a longer path, the socket's
+// path could exceed 103 bytes, the limit of macOS.
 const maxTempDir = 40
 
 // bySocket returns a URL that reaches the server by the Unix socket in its data folder. A query by

@@ -32,8 +32,8 @@ const idleTime = 30 * time.Second
 // errOwnerEnded means that an owner has ended or is about to end. Another owner can be started.
 var errOwnerEnded = errors.New("the process that owns the server has ended")
 
-// shareAttempts is enough unless owners die as soon as they start. During shareDelay, the owner of
-// another process can start to listen, or an old owner can end.
+// shareAttempts is the maximum number of attempts to join a server. After an attempt that failed
+// because an owner was starting or ending, share waits for shareDelay.
 const (
 	shareAttempts = 100
 	shareDelay    = 20 * time.Millisecond
