@@ -12,7 +12,7 @@ import (
 )
 
 // question is a command that asks the bot something. %s in text stands for the username of the
-// person whom measureViews asks about.
+// person whom the question is about.
 type question struct{ name, text string }
 
 var (

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Log lines that contain the address of a bot's metrics server, of its main server on 127.0.0.1,
-// and of its main server on all interfaces.
+// These match the log lines with the address of a bot's metrics server, of its main server on
+// 127.0.0.1, and of its main server on all interfaces.
 var (
 	servingMetrics  = regexp.MustCompile(`msg=serving metrics=true addr=(127\.0\.0\.1:\d+)`)
 	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)

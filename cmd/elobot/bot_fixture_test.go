@@ -182,8 +182,8 @@ func (b *botFixture) settle() {
 	})
 }
 
-// finish settles, and checks that there are no dead letters and that `elobot verify` finds no
-// errors.
+// finish settles, and checks that there are no dead letters and that `elobot verify` would find no
+// differences.
 func (b *botFixture) finish() {
 	b.t.Helper()
 	b.settle()

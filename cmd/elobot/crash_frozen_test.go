@@ -83,7 +83,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 }
 
 // leader returns the bot that the database names as the holder of the lease, even if the lease has
-// expired. It returns nil if that is none of bots.
+// expired. It returns nil if none of bots is the holder.
 func (c *crashes) leader(bots []*process) *process {
 	c.t.Helper()
 	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)

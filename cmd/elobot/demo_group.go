@@ -53,7 +53,8 @@ type demoGroup struct {
 	botErr   error
 }
 
-// heard holds the bot's messages that members can reply to, or whose buttons they can press.
+// heard holds the bot's messages to which input can refer: the last one, for replies, and those
+// with buttons.
 type heard struct {
 	lastOfBot   botsim.Message
 	withButtons []botsim.Message // the bot's messages with buttons, in the order last shown

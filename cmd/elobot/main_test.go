@@ -95,7 +95,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// equal fails the test if got differs from want. The format and its arguments say what they are.
+// equal fails the test if got differs from want. The format and its arguments describe the compared
+// values.
 func equal[T any](t testing.TB, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

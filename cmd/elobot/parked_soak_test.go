@@ -151,8 +151,8 @@ func (w *refusedTown) conclude() {
 	verifyClean(w.t, w.url)
 }
 
-// TestNoRightsForFiveMinutes: the fault lasts five minutes. All results are sent by the first
-// retry, ten minutes after the fault began.
+// TestNoRightsForFiveMinutes: if Telegram refuses messages to the groups for five minutes, all
+// results are sent by the first retry, ten minutes after the refusals began.
 func TestNoRightsForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)
@@ -172,8 +172,9 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	w.conclude()
 }
 
-// TestNoRightsForADayAndAHalf: a chat gets at most five requests in 36 hours. Then a command or the
-// next retry makes the bot send the recent results and a single summary of the others.
+// TestNoRightsForADayAndAHalf: while Telegram refuses messages to the groups, each group gets at
+// most five requests in 36 hours. Afterward, a command or the next retry makes the bot send the
+// recent results and a single summary of the others.
 func TestNoRightsForADayAndAHalf(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)

@@ -18,34 +18,37 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestMonth plays a month of a group.
+// TestMonth: during a month of a group, the bot says what the transcripts contain.
 func TestMonth(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/month", (*script).quiet)
 }
 
-// TestEvening plays an evening of a club with ladders and topics for two games.
+// TestEvening: during an evening of a club with ladders and topics for two games, the bot says what
+// the transcripts contain.
 func TestEvening(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/evening", (*script).says)
 }
 
-// TestNamedLadder plays a group whose members put the ladder's name first in their commands. The
-// name is a word without any other meaning to the bot.
+// TestNamedLadder: in a group whose members put the ladder's name first in their commands, the bot
+// says what the transcripts contain. The name is a word without any other meaning to the bot.
 func TestNamedLadder(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/named_ladder", (*script).says)
 }
 
-// TestYear plays a year of a club that starts seasons in two ladders.
+// TestYear: during a year of a club that starts seasons in two ladders, the bot says what the
+// transcripts contain.
 func TestYear(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/year", (*script).says)
 }
 
-// playFolder plays the scripts of a folder, each in its language, and compares the bot's messages.
-// A file is both script and transcript: lines that begin with "|" are the bot's, and lines that
-// begin with "~" are the bot's edited messages. With -update, playFolder writes these lines.
+// playFolder plays the scripts of a folder, each in its language, and compares the bot's messages
+// with the scripts. A file is both script and transcript: lines that begin with "|" are the bot's,
+// and lines that begin with "~" are the bot's edited messages. With -update, playFolder writes
+// these lines.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")

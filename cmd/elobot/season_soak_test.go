@@ -79,7 +79,7 @@ type seasons struct {
 	calm, meanwhile recorded // shortly before the seasons end, and while they end
 }
 
-// recorded is the number of results recorded within a period.
+// recorded is how many results were recorded within a period, and how long the period lasted.
 type recorded struct {
 	results int
 	lasted  time.Duration

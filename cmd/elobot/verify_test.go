@@ -39,7 +39,7 @@ const (
 type verifyFixture struct {
 	url  string
 	pool *pgxpool.Pool
-	ids  *strings.Replacer // replaces CHESS and GO by the groups' ids
+	ids  *strings.Replacer // replaces CHESS and GO with the groups' ids
 }
 
 func (b *verifyFixture) env() []string { return []string{"DATABASE_URL=" + b.url} }

@@ -171,7 +171,7 @@ type instance struct {
 	log                           *slog.Logger
 }
 
-// pipeline takes an update from its arrival to the commit.
+// pipeline holds the parts that handle an update, from its arrival to the commit.
 type pipeline struct {
 	service *ranking.Service
 	worker  *intake.Worker

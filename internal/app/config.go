@@ -155,8 +155,8 @@ func readAddress(address string) *url.URL {
 	return u
 }
 
-// isProxy reports whether address is the address of a proxy for net/http, and has no path other
-// than /, no query and no fragment. The address may be a host and a port without a scheme.
+// isProxy reports whether net/http can use address as a proxy, and address has no path other than
+// /, no query and no fragment. The address may be a host and a port without a scheme.
 func isProxy(address string) bool {
 	full := address
 	if !strings.Contains(address, "://") {

@@ -34,7 +34,7 @@ const (
 	longBacklog = 5 * time.Minute
 	// oldestPostgres is the oldest major version of PostgreSQL that the bot supports.
 	oldestPostgres = 15
-	// clockTolerance is how far another clock may differ from this machine's.
+	// clockTolerance is how far another clock may differ from this machine's clock.
 	clockTolerance = 30 * time.Second
 	// deliveryTrouble is the maximum age of a failed delivery to the webhook that is reported as a
 	// problem.
@@ -57,8 +57,8 @@ type doctor struct {
 	clocks []aheadClock  // the clocks that could be read
 }
 
-// aheadClock says how far a clock is ahead of this machine's. A negative value means that it is
-// behind.
+// aheadClock says how far a clock is ahead of this machine's clock. A negative value means that it
+// is behind.
 type aheadClock struct {
 	name  string
 	ahead time.Duration
@@ -418,7 +418,7 @@ func (d *doctor) lease(f postgres.WorkFacts) {
 	}
 }
 
-// compareClocks reports how far each clock that could be read is ahead of this machine's.
+// compareClocks reports how far each clock that could be read is ahead of this machine's clock.
 func (d *doctor) compareClocks() {
 	var differ, agree []string
 	for _, c := range d.clocks {

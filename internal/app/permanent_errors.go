@@ -9,8 +9,8 @@ import (
 )
 
 // IsPermanent reports whether an error is known to recur at every start until the operator changes
-// something. An error that may pass is not permanent: a database that refuses the password may be
-// in the middle of a restore, or may ask another server, which is down, to check passwords.
+// something. An error that may be temporary is not permanent: a database that refuses the password
+// may be in the middle of a restore, or may ask another server, which is down, to check passwords.
 func IsPermanent(err error) bool {
 	if other := (*otherBotError)(nil); errors.As(err, &other) {
 		return true

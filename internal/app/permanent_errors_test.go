@@ -18,8 +18,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestPermanent: errors that a restart cannot fix are told apart from errors that may pass, even if
-// the errors are wrapped.
+// TestPermanent: errors that a restart cannot fix are told apart from errors that may be temporary,
+// even if the errors are wrapped.
 func TestPermanent(t *testing.T) {
 	t.Parallel()
 	listening := func(errno syscall.Errno) error {

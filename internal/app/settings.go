@@ -16,10 +16,11 @@ const (
 	// longestRequest is the longest SendTimeout of the outbox, however long the lease is. With a
 	// short lease, SendTimeout is half the lease.
 	longestRequest = 5 * time.Second
-	// shortestRenewal keeps lease renewals from flooding the database.
+	// shortestRenewal is the shortest LEASE_RENEWAL. More frequent renewals would flood the
+	// database.
 	shortestRenewal = 100 * time.Millisecond
-	// shortestBoardInterval is this short only for tests: people cannot follow more than an edit
-	// every few seconds.
+	// shortestBoardInterval is the shortest BOARD_INTERVAL. It is this short only for tests: people
+	// cannot follow more than an edit every few seconds.
 	shortestBoardInterval = 100 * time.Millisecond
 )
 

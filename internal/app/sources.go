@@ -207,7 +207,7 @@ func meantBy(name string, settings []string) string {
 }
 
 // Check returns a *ConfigError with the faults, if there are any. It ignores them if the command
-// has no settings, or if flags give all of these.
+// has no settings, or if all its settings are given as flags.
 func (s *Sources) Check() error {
 	if !s.used || len(s.faults) == 0 {
 		return nil

@@ -27,8 +27,8 @@ type token struct {
 }
 
 // retry repeats a request, with a time limit for each attempt, until it succeeds or ctx ends. It
-// gives up after any error that is neither transient nor, according to mayRetry, a refusal of the
-// token that may pass. failed is the log message for a failure that is retried.
+// retries after a transient error, and after a refusal of the token if mayRetry returns true. It
+// gives up after any other error. failed is the log message for a failure that is retried.
 func (t *token) retry(ctx context.Context, failed string, request func(context.Context) error) error {
 	backoff := retry.WithJitterPercent(30,
 		retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))

@@ -37,7 +37,7 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	return faults
 }
 
-// Webhook returns the configured webhook; its URL is empty for none.
+// Webhook returns the configured webhook. Its URL is empty if none is configured.
 func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }

@@ -383,7 +383,8 @@ func pass(ctx context.Context, d time.Duration) error {
 
 const ms = time.Millisecond
 
-// equal fails the test if got differs from want. The format and its arguments say what they are.
+// equal fails the test if got differs from want. The format and its arguments describe the compared
+// values.
 func equal[T any](t testing.TB, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got); diff != "" {

@@ -244,8 +244,8 @@ type outage struct {
 	update int64
 }
 
-// noteUnavailable records that an update failed with Unavailable. It logs the outage when it
-// begins, and then at most once every outageLogEvery.
+// noteUnavailable records that an update failed with Unavailable. It logs the beginning of an
+// outage, and then logs the outage at most once every outageLogEvery.
 func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -260,9 +260,9 @@ func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	}
 }
 
-// noteOther records that an update had an outcome other than Unavailable. Only the update that last
-// failed with Unavailable ends the outage. Once that failure is outageLogEvery old, any update
-// does: the update that failed may have gone to another instance.
+// noteOther records that an update had an outcome other than Unavailable. This ends the outage if
+// the update is the one that last failed with Unavailable. Once that failure is outageLogEvery old,
+// any update ends the outage: the update that failed may have gone to another instance.
 func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

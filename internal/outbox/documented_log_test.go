@@ -81,8 +81,8 @@ func readLogPage(t *testing.T) logPage {
 	return p
 }
 
-// fieldsOf returns the documented fields of the lines with the given result, sorted. repetition
-// means that the attempt repeats a request.
+// fieldsOf returns the documented fields of the lines with the given result, sorted. The argument
+// repetition tells whether the attempt repeats a request.
 func (p logPage) fieldsOf(result string, repetition bool) []string {
 	var fields []string
 	for field, in := range p.fields {

@@ -243,7 +243,7 @@ func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bound
 	return s, ctx.Err()
 }
 
-// unite makes the first of several rows the summary of all.
+// unite makes the first of several rows the summary of all of them.
 func (m *memory) unite(rows []*row) {
 	first := rows[0]
 	first.Kind, first.expires = kindSummary, time.Time{}

@@ -78,7 +78,7 @@ func TestPaceMerges(t *testing.T) {
 }
 
 // TestMergedMessageFails: after Rejected or Obsolete, only the first of several items ends, and the
-// others are sent again. After a failure that may pass, the same message is repeated.
+// others are sent again. After a failure that may be temporary, the same message is repeated.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -136,7 +136,7 @@ func (c connection) Recent(ctx context.Context, within time.Duration) (requests 
 	return requests, err
 }
 
-// refused returns err. It records ErrLeaseLost as a refusal of the epoch.
+// refused returns err. If err wraps ErrLeaseLost, refused records that the store refused the epoch.
 func (c connection) refused(epoch int64, err error) error {
 	if errors.Is(err, ErrLeaseLost) {
 		c.w.counts.add("the lease was lost")

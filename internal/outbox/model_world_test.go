@@ -220,8 +220,8 @@ func (w *world) put(e event) {
 	}
 }
 
-// host returns an instance that dispatches, or one that does not if other is set, and its host. If
-// there is no such instance, it returns the first one.
+// host returns an instance and its host: the first instance that dispatches or, if other is set,
+// the first that does not. If there is no such instance, it returns the first of all instances.
 func (w *world) host(other bool) (*host, *instance) {
 	all := w.instances()
 	for n, i := range all {

@@ -12,8 +12,8 @@
 //     unknown or was not persisted, the same message is sent again as a possible duplicate. After
 //     [MaxPossibleDuplicates] requests with an unknown outcome, the dispatcher gives up on the
 //     message, unless it is an [Edit] or a [Page].
-//   - After a failure that may pass, the items stay first in their lane and are retried, until they
-//     expire or the dispatcher gives up on them.
+//   - After a failure that may be temporary, the items stay first in their lane and are retried
+//     until they expire or the dispatcher gives up on them.
 //   - Only the holder of the [Lease] sends. A request begins only if its timeout ends before
 //     another instance can take the lease. A write of an old epoch fails with [ErrLeaseLost].
 package outbox
@@ -53,13 +53,13 @@ type Action string
 const (
 	// Send posts a new message, which may cover several items.
 	Send Action = "send"
-	// Edit replaces the text of an existing message. It does nothing if no message is known.
+	// Edit replaces the content of an existing message. It does nothing if no message is known.
 	Edit Action = "edit"
 	// Ensure updates the only message for an object: it edits the message, or creates it.
 	Ensure Action = "ensure"
 	// CallbackAnswer answers a pressed button.
 	CallbackAnswer Action = "callback_answer"
-	// Page replaces the text of the message that has the pressed button.
+	// Page replaces the content of the message that has the pressed button.
 	Page Action = "page"
 )
 

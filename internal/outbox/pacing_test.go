@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spans returns the spans of the requests for which of returns true, without callback answers.
+// spans returns the spans of the requests that the function of selects, except callback answers.
 func (m *messenger) spans(of func(request) bool) []span {
 	var spans []span
 	for _, r := range m.all() {

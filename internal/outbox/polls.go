@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// keepCalling repeats a call to the store until the context ends. Each call may take storeTimeout,
-// and is followed by the pause that it returns. Of several errors in a row, keepCalling reports
-// only the first.
+// keepCalling repeats a call to the store until the context ends. Each call may take up to
+// storeTimeout, and is followed by the pause that it returns. Of several errors in a row,
+// keepCalling reports only the first.
 func keepCalling(ctx context.Context, call func(context.Context) (pause time.Duration, err error), report func(error)) {
 	failing := false
 	for {

@@ -25,9 +25,9 @@ const (
 	// recoveryLimit is how long it may take after a fault until the bot handles a new command and
 	// sends a message.
 	recoveryLimit = time.Minute
-	// About every calmEvery, there is no fault for calmFor. This pause is longer than the aftermath
-	// of a fault that the judge allows, so no fault excuses the refusal of commands late in the
-	// pause.
+	// About once every calmEvery, no fault strikes for calmFor. This pause is longer than the
+	// aftermath of a fault that the judge allows, so no fault excuses the refusal of commands late
+	// in the pause.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 

@@ -86,7 +86,7 @@ type outcome struct {
 	ID       int64  `json:"id"`       // id of the row
 	Attempts int    `json:"attempts"` // the row's attempts as of the request
 	State    string `json:"state"`
-	First    bool   `json:"first"`   // it is the first row of its message
+	First    bool   `json:"first"`   // the row is the first of its message
 	Skipped  bool   `json:"skipped"` // the request did not cover the row
 	// Deferred means that the row is set aside. The take then does not count as an attempt.
 	Deferred bool `json:"deferred"`

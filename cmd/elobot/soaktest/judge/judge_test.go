@@ -95,7 +95,7 @@ func addPlain(h *judge.History) {
 		judge.Standing{Chat: other, Name: "Fay", Elo: 1500, Drawn: plain})
 }
 
-// copyOf adds a copy of a message that arrives a minute later.
+// copyOf adds a copy of a message. The copy arrives a minute after the message.
 func copyOf(h *judge.History, message int) {
 	for _, s := range h.Messages {
 		if s.ID == message {
