@@ -91,6 +91,8 @@ func tableOfCommands() []Command {
 		{Name: command.NameFix, Handle: fixAny, Topic: aboutCorrections},
 		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
+		{Name: namePlayer, Handle: does(ranking.Ask{OfAdmins: true,
+			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: Help{Topic: namePlayer}}}}), Topic: aboutSettings},
 		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},
 		{Name: command.NameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}),
 			Topic: aboutStatistics, OfLadder: true},

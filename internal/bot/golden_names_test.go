@@ -65,6 +65,7 @@ var goldenWithNames = map[string]string{
 	"who_meant":       "people/similar_name",
 	"match_page":      "matches/of_group",
 	"history_page":    "matches/of_player",
+	"player_card":     "player/account",
 	"odds":            "odds/doubles",
 	"teams":           "odds/teams",
 	"my_standings":    "me/groups_one",

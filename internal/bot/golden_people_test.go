@@ -109,3 +109,25 @@ func goldenUnclearPeople() map[string]notice.Notice {
 		"tomorrow":     stats.UnclearPeople{Reason: "of tomorrow", Command: "tomorrow"},
 	}
 }
+
+func goldenPlayerCards() map[string]notice.Notice {
+	card := func(name ranking.Name, matches int, change func(*stats.PlayerCard)) stats.PlayerCard {
+		c := stats.PlayerCard{Name: name, Names: []stats.NamedPlayer{{Name: name, Matches: matches}}}
+		change(&c)
+		return c
+	}
+	return map[string]notice.Notice{
+		"account": card(called("David"), 63, func(c *stats.PlayerCard) {
+			c.Own, c.Username, c.Account = "David Kim", "david", true
+			c.Names = append(c.Names, stats.NamedPlayer{Name: called("Dave"), Matches: 1}, stats.NamedPlayer{Name: called("Davy")})
+			c.Merged = []string{"dave_old", "Dave"}
+		}),
+		"without_username": card(called("David"), 1, func(c *stats.PlayerCard) { c.Account, c.Out = true, true }),
+		"unclaimed":        card(called("dave"), 2, func(c *stats.PlayerCard) { c.Username = "dave" }),
+		"guest":            card(called("Grandma"), 0, func(c *stats.PlayerCard) { c.Out = true }),
+		"hostile": card(called(hostile), 5, func(c *stats.PlayerCard) {
+			c.Own, c.Username, c.Merged = hostile, "david", []string{hostile}
+			c.Names = append(c.Names, stats.NamedPlayer{Name: called(hostile), Matches: 5})
+		}),
+	}
+}

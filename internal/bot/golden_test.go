@@ -199,6 +199,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("records", goldenRecords())
 	add("chart", goldenCharts())
 	add("people", goldenUnclearPeople())
+	add("player", goldenPlayerCards())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())
@@ -284,7 +285,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 			}
 		}
 		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web",
-			nameLadder, command.NameSeason, "alltime") {
+			namePlayer, nameLadder, command.NameSeason, "alltime") {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

@@ -46,7 +46,7 @@ func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button)
 // question, or asks about the next unclear name.
 func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
-	if !ok || c.Topic != aboutStatistics { // the message may have been edited since
+	if !ok || c.Topic != aboutStatistics && c.Name != namePlayer { // the message may have been edited since
 		return nil
 	}
 	req.origin.Said.Picked = picked

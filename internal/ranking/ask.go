@@ -20,6 +20,8 @@ type Ask struct {
 	Question Question
 	// Posts means that the answer to a pressed button is a new message, unless it is a refusal.
 	Posts bool
+	// OfAdmins means that only admins may ask. The Snapshot then has Everybody.
+	OfAdmins bool
 }
 
 // Answerer answers questions. It runs outside any transaction.
@@ -63,9 +65,9 @@ func (a Asked) Near(username string) *Name {
 }
 
 func (q Ask) plan(_ *Service, c *call) *call {
-	op := asking{Ask: q, people: senderOf(c.Origin), origin: c.Origin}
+	op := asking{Ask: q, people: senderOf(c.Origin), everybody: q.OfAdmins, origin: c.Origin}
 	if q.Question.IsAbout(c.Said) {
-		op.people, op.everybody = c.named(), c.mayNamePlayers()
+		op.people, op.everybody = c.named(), q.OfAdmins || c.mayNamePlayers()
 	}
 	return c.with(op.job())
 }
@@ -81,7 +83,7 @@ type asking struct {
 }
 
 func (a asking) job() job {
-	j := job{name: "answer", bucket: RateQuestion, asks: true, operation: a}
+	j := job{name: "answer", bucket: RateQuestion, asks: true, ofAdmins: a.OfAdmins, operation: a}
 	if a.origin.Button != "" { // a press must always get an answer, so presses have a limit of their own
 		j.name, j.bucket = "press", RatePress
 	}
@@ -89,6 +91,10 @@ func (a asking) job() job {
 }
 
 func (a asking) needs() Needs { return Needs{People: a.people, Everybody: a.everybody, Near: true} }
+
+func (a asking) permission(*Snapshot) Permission {
+	return adminsOnly{asks: !a.OfAdmins}.permission(nil)
+}
 
 func (a asking) decide(snap *Snapshot) (Decision, need, error) {
 	n := a.known

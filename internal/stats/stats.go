@@ -36,6 +36,9 @@ type Store interface {
 	// Player returns a player's standing and history in the current season of a ladder, with the
 	// place in the ranking at now.
 	Player(ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time) (PlayerHistory, error)
+	// PlayerCard returns what the group of a ladder knows of a player or, if that player counts as
+	// another one, of the latter. It has no Names if the group does not know the player.
+	PlayerCard(ctx context.Context, in ladder.ID, player ladder.PlayerID) (PlayerCard, error)
 	// HeadToHead returns two players with their ratings, and all matches that count in which they
 	// were opponents, in any season, ordered by number.
 	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []ladder.Match, error)

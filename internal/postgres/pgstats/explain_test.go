@@ -286,6 +286,10 @@ func viewsOfPlayer(
 			stats.Paging{Since: now.AddDate(-5, 0, 0), Until: now.AddDate(-5, 1, 0)})
 		return hasPlayed, err
 	})
+	check("the card", 1, own, func(ctx context.Context) (bool, error) {
+		c, err := store.PlayerCard(ctx, viewedLadder, p)
+		return c.Names[0].Matches > 0, err
+	})
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {
 		played, err := store.HavePlayed(ctx, viewedLadder, []ladder.PlayerID{p})
 		return played[0], err
