@@ -221,6 +221,13 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		"back_not_played": ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true, Back: true},
 		"hostile":         ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
+	add("nick", map[string]notice.Notice{
+		"changed":         ranking.Renamed{Was: "Robert", Name: "Bobby"},
+		"off":             ranking.Renamed{Was: "Bobby", Name: "Robert", Off: true},
+		"changed_hostile": ranking.Renamed{Was: ranking.Nameless, Name: hostile},
+		"shown":           ranking.NickShown{Nick: "Bobby", Name: "Robert"},
+		"none":            ranking.NickShown{Name: ranking.Nameless},
+	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
 		all["refusal/"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42,
 			Minutes: 24 * 60, Matches: 41_000}
@@ -242,6 +249,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
 	all["refusal/no_such_player_near"] = ranking.Refusal{Code: ranking.NoSuchPlayer,
 		Name: "@dve", Near: new(called("Dave"))}
+	all["refusal/nick_taken_near"] = ranking.Refusal{Code: ranking.NickTaken, Name: "bob", Near: new(called("Bob"))}
 	all["refusal/no_such_game"] = ranking.Refusal{Code: ranking.NoSuchLadder, Name: "chess", Ladders: "tennis, padel"}
 	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}
 	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
@@ -320,7 +328,7 @@ func teamReasons(t *testing.T) []command.Reason {
 
 // groupCommands has some of the commands that work only in groups.
 var groupCommands = []string{
-	command.NameMatch, "ranking", "join", command.NameUndo, command.NameRestore, command.NameFix,
+	command.NameMatch, "ranking", "join", nameNick, command.NameUndo, command.NameRestore, command.NameFix,
 	"h2h", "records", "chart",
 	"matches", "history", command.NameOdds, command.NameTeams,
 }

@@ -34,7 +34,7 @@ func displayName(u user) string {
 // nameNameless replaces each name ranking.Nameless in the value behind pointer by a placeholder in
 // the language of w.
 func (w words) nameNameless(pointer any) {
-	ranking.EachName(pointer, func(name *ranking.Name) { name.Name = w.called(name.Name) })
+	ranking.EachName(pointer, func(name *ranking.Name) { *name = name.InPlaceOfNone(w.Text("names.nameless", nil)) })
 }
 
 // called returns a stored name or, for ranking.Nameless, a placeholder in the language of w.
@@ -45,10 +45,13 @@ func (w words) called(name string) string {
 	return name
 }
 
-// cleanName removes from a name what would disturb the text around it, or could make two names look
-// the same, such as control characters, direction marks and extra white space. It also cuts long
-// names. The result is empty if nothing visible remains.
-func cleanName(name string) string {
+// cleanName returns a name as visibleName does, and cuts long names.
+func cleanName(name string) string { return cut(visibleName(name), maxName, maxNameUnits) }
+
+// visibleName removes from a name what would disturb the text around it, or could make two names
+// look the same, such as control characters, direction marks and extra white space. The result is
+// empty if nothing visible remains.
+func visibleName(name string) string {
 	visible := false
 	cleaned := strings.Map(func(r rune) rune {
 		switch {
@@ -63,7 +66,7 @@ func cleanName(name string) string {
 	if !visible {
 		return ""
 	}
-	return cut(strings.Join(strings.Fields(cleaned), " "), maxName, maxNameUnits)
+	return strings.Join(strings.Fields(cleaned), " ")
 }
 
 // isUnprintable reports whether a rune does not belong in readable text.

@@ -42,7 +42,7 @@ func (w words) reason(n ranking.Refusal) string {
 		return w.Plural(id, n.Matches, with)
 	case ranking.NotPlayed:
 		return w.Text("me.not_played", nil)
-	case ranking.NoSuchPlayer:
+	case ranking.NoSuchPlayer, ranking.NickTaken:
 		if n.Near != nil {
 			id, with["Near"] = id+"_near", showName(*n.Near)
 		}

@@ -207,6 +207,8 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 		return f.replyToWizard(ctx, o, op)
 	case ranking.Join:
 		c.method = "join"
+	case ranking.Rename:
+		c.method = fmt.Sprintf("rename %d %q %t", op.Player, op.Nick, op.Off)
 	case ranking.UndoMatch:
 		c.method, c.take = "undo", op.Amendment
 	case ranking.RestoreMatch:
@@ -679,6 +681,10 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match@elo_bot help": `answer help {"topic":"match"}`, "/ranking help": `answer help {"topic":"ranking"}`,
 		"/top help": `answer help {"topic":"ranking"}`, "/join help": `answer help {"topic":"join"}`,
 		"/match@other_bot help": ignored,
+
+		"/nick": `rename 0 "" false`, "/nick Big\tBob": `rename 0 "Big Bob" false`, "/nick “Бобби”": `rename 0 "Бобби" false`,
+		"/nick off": `rename 0 "" true`, "/nick Aus": `rename 0 "" true`, "/ник нет": `rename 0 "" true`,
+		"/nickname \u202eBob": `rename 0 "Bob" false`, "/nick @bob": `answer help {"topic":"nick"}`, "/nick help": `answer help {"topic":"nick"}`,
 
 		"/unknown": ignored, "/unknown@elo_bot": "answer unknown_command {}", "/unknown help": ignored, "/matchdays @bob 3:1": ignored,
 		"/match robert 3:1": `answer wrong_form {"command":"match","reason":"unknown_name","detail":"robert"}`, // nobody plays yet

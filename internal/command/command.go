@@ -212,6 +212,15 @@ func (p Person) identify(known Person) Person {
 	return known
 }
 
+// IsCalled reports whether a word is the username of p, or one of p's names or its first word.
+func (p Person) IsCalled(word string) bool {
+	word = foldName(word)
+	return word != "" && slices.ContainsFunc([]string{p.Name, p.Shown, p.Username}, func(name string) bool {
+		name = foldName(name)
+		return word == name || word == firstName(name)
+	})
+}
+
 // label returns the username or the name of p.
 func (p Person) label() string {
 	if p.Username != "" {

@@ -73,12 +73,6 @@ func firstName(name string) string {
 	return first
 }
 
-// IsNameOf reports whether a word is a person's full name or first name.
-func IsNameOf(word, name string) bool {
-	folded, name := foldName(word), foldName(name)
-	return folded != "" && (folded == name || folded == firstName(name))
-}
-
 // named returns at most MaxReadings people who have the folded name, in any grammatical case. It
 // returns people who have left only if it finds no others, and one person of several who count as
 // the same player, preferably that player.
@@ -88,7 +82,8 @@ func (n *Names) named(name string) []Person {
 	for _, i := range n.declined(name, len(called) > 0) {
 		if !slices.Contains(all, n.people[i]) {
 			p := n.people[i]
-			p.Oblique, p.Whom = true, isAccusative(name, foldName(p.Name))
+			p.Oblique = true
+			p.Whom = isAccusative(name, foldName(p.Name)) || p.Shown != "" && isAccusative(name, foldName(p.Shown))
 			all = append(all, p)
 		}
 	}
@@ -102,6 +97,33 @@ func (n *Names) named(name string) []Person {
 		})
 	})
 	return all[:min(len(all), MaxReadings)]
+}
+
+// Holder returns a player who may be meant by a name already: it is a name of theirs, in whole or in
+// short and in any grammatical case, or a current or former username. ok is false if nobody may be
+// meant.
+func (n *Names) Holder(name string) (p Person, ok bool) {
+	name = foldName(name)
+	holders := append(n.named(name), n.pick(n.former[name])...)
+	if len(holders) == 0 {
+		return Person{}, false
+	}
+	return holders[0], true
+}
+
+// CanNamePlayer reports whether a text can serve as the name of a player. None of its words may
+// decide anything in a report, as "beat", "vs" and "I" do, or name a span such as "today". At least
+// one word must have no meaning in a report and belong to no name that somebody has: otherwise
+// "Alice Bob" and "Bob over" could stand between other people and the result that they report.
+func (n *Names) CanNamePlayer(name string) bool {
+	t := text{written: name}
+	decides := func(w word) bool {
+		lower := strings.ToLower(w.string)
+		return w.meaning != unknown && !w.meaning.isMinor() || spans[lower] != "" || commandOutcomes[lower] != unknown
+	}
+	isNew := func(p plainName) bool { return len(p.people) == 0 }
+	return !strings.ContainsAny(name, "@#/:<>\n"+placeholder) && !viewWords[strings.ToLower(name)] &&
+		!slices.ContainsFunc(t.words(), decides) && slices.ContainsFunc(n.find(t, true), isNew)
 }
 
 // isUsername reports whether a player has the given username, in any letter case.

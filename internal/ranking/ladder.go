@@ -240,8 +240,8 @@ func (l ladderOperation) refuse(snap *Snapshot) Notice {
 }
 
 // canBeName reports whether a ladder may have this name. The name must be short, and have no other
-// meaning in a command. It also must not be the name, the first name or the username of a player,
-// because the bot would then take that player in a report for the ladder.
+// meaning in a command. It also must not be the name, the nick, the first word of these or the
+// username of a player, because the bot would then take that player in a report for the ladder.
 func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
@@ -249,10 +249,7 @@ func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	if !command.CanNameLadder(name) || isSetting || isLong || len(strings.Fields(name)) > MaxLadderWords {
 		return false
 	}
-	return !slices.ContainsFunc(snap.everybody(), func(p command.Person) bool {
-		first, _, _ := strings.Cut(p.Name, " ")
-		return strings.EqualFold(p.Name, name) || strings.EqualFold(first, name) || strings.EqualFold(p.Username, name)
-	})
+	return !slices.ContainsFunc(snap.everybody(), func(p command.Person) bool { return p.IsCalled(name) })
 }
 
 func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {

@@ -31,9 +31,7 @@ func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing
 			return l, nil, n
 		}
 		game := command.Game(name)
-		if game == "" || isOf(func(p command.Person) bool {
-			return command.IsNameOf(name, p.Name) || command.IsNameOf(name, p.Username)
-		}) {
+		if game == "" || isOf(func(p command.Person) bool { return p.IsCalled(name) }) {
 			continue
 		}
 		m := MissingLadder{Word: name}

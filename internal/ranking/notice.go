@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"reflect"
 	"time"
 
@@ -25,8 +26,17 @@ type Name struct {
 }
 
 // Nameless is the stored name of an account that shows no name. Messages show a word in the chat's
-// language instead.
+// language and a number instead.
 const Nameless = "…"
+
+// InPlaceOfNone returns the name to show for n: if n is Nameless, the given word with the number that
+// distinguishes the nameless players of a group, otherwise n.
+func (n Name) InPlaceOfNone(word string) Name {
+	if n.Name == Nameless {
+		n.Name, n.Mark = word+" "+cmp.Or(n.Mark, "1"), ""
+	}
+	return n
+}
 
 // FillNames sets the Name and the Mark of each player in the value to which pointer points. called
 // returns them; players for whom ok is false stay as they are.
@@ -267,6 +277,11 @@ const (
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
 	UnknownZone RefusalCode = "unknown_zone" // Name is not a time zone
 
+	NotJoined    RefusalCode = "not_joined"     // the sender is not a player, and has no name to change
+	NobodyToName RefusalCode = "nobody_to_name" // an anonymous admin has no name to change
+	NickTaken    RefusalCode = "nick_taken"     // Name may already mean the player Near
+	NickUnusable RefusalCode = "nick_unusable"  // Name cannot be a nick
+
 	LadderName     RefusalCode = "ladder_name"      // Name cannot be the name of a ladder
 	LadderExists   RefusalCode = "ladder_exists"    // a ladder of the group has, or would get, this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
@@ -300,7 +315,7 @@ type Refusal struct {
 	// Name is the name of a person, ladder, season or time zone, or a list of ladders, depending on
 	// the code.
 	Name string `json:"name,omitempty"`
-	Near *Name  `json:"near,omitempty"` // a player that an unknown Name may mean
+	Near *Name  `json:"near,omitempty"` // a player that Name may mean
 	// Ladders are the names of the ladders that are not archived, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
 	Number  int    `json:"number,omitempty"` // of the match or season, depending on the code; 0 for none

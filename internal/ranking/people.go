@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 		// The id turns an unclaimed player into an account.
 		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name
 	}
-	if k.Standing != nil && k.Named == nil && k.Standing.Name != change.Player.Name {
+	if k.Standing != nil && k.Named == nil && k.Standing.Name != cmp.Or(k.Nick, change.Player.Name) {
 		change.Standing = k.Standing.ID
 	}
 	change.Sighting = k.newSighting(o, p)
@@ -145,6 +146,10 @@ func (p Player) name() Name { return Name{Player: p.ID} }
 // a Player.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
+// shownName returns what the group calls the Player, which must not be nil: the nick, or else the
+// player's own name.
+func (k Known) shownName() string { return cmp.Or(k.Nick, k.Player.Name) }
+
 // IsAccount reports whether the person has an account, because a message has shown their id.
 func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
@@ -164,7 +169,7 @@ func (k Known) StandingIn(l Ladder) ladder.Standing {
 	}
 	s := ladder.Standing{Elo: l.Start, StartElo: l.Start, BestElo: l.Start}
 	if k.Player != nil {
-		s.Player, s.Name = k.Player.ID, k.Player.Name
+		s.Player, s.Name = k.Player.ID, k.shownName()
 	}
 	return s
 }

@@ -507,7 +507,7 @@ type Decision struct {
 }
 
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
-// *MovedMatch, *NewStanding, *Left, *CameBack, *ChangedSetting, *ChangedBoard, *ChangedLadder,
+// *MovedMatch, *NewStanding, *Left, *CameBack, *NewNick, *ChangedSetting, *ChangedBoard, *ChangedLadder,
 // *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.

@@ -253,11 +253,12 @@ func samePlayers(a, b []ladder.PlayerID) bool {
 }
 
 // isNear reports whether a new username may mean the person p. The username may be a former
-// username of p, p's name, or a mistyped form of p's username or name. With at least four
-// characters, it may also be the part of p's username before a "_" or a digit.
+// username of p, one of p's names, or a mistyped form of p's username or of a name. With at least
+// four characters, it may also be the part of p's username before a "_" or a digit.
 func isNear(p command.Person, username string) bool {
-	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
-		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
+	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || p.IsCalled(username) ||
+		isSlip(username, p.Username) || isSlip(username, p.Name) || isSlip(username, p.Shown) ||
+		len(username) >= 4 && beginsUsername(username, p.Username)
 }
 
 // beginsUsername reports whether a username is the part of another one before a "_" or a digit, as

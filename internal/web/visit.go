@@ -179,9 +179,7 @@ func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Form
 // Name returns the name of a player, or a text in its place for a nameless player, with the
 // distinguishing mark, if any.
 func (v *visit) Name(n ranking.Name) string {
-	if n.Name == ranking.Nameless {
-		n.Name = v.T("names.nameless")
-	}
+	n = n.InPlaceOfNone(v.T("names.nameless"))
 	if n.Mark != "" {
 		return n.Name + " (" + n.Mark + ")"
 	}

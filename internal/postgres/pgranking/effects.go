@@ -42,6 +42,8 @@ func (s *Store) effect(c ranking.Changes) effect {
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueCameBack(b, *e) }}
 	case *ranking.Left:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueLeft(b, e) }}
+	case *ranking.NewNick:
+		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueNick(b, e) }}
 	case *ranking.ChangedSetting:
 		return effect{writeChat: func(b *pgx.Batch) { queueSetting(b, e) }}
 	case *ranking.ChangedBoard:

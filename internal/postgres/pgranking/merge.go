@@ -52,7 +52,7 @@ func (s *Store) LockPlayers(
 
 // Merge implements ranking.Merging.
 func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error {
-	err := m.inside.applyMerge(ctx, m.from, m.into, merges)
+	err := m.inside.applyMerge(ctx, m.group, m.from, m.into, merges)
 	if err == nil {
 		err = m.tx.Commit(ctx)
 	}
@@ -150,7 +150,9 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 // applyMerge writes a merge, with its notices and the new cards. It rewrites the seasons in which
 // both players have a standing, and drops one of their two standings there. Everything else of from
 // passes to into, except its part in matches that both players played, which are undone.
-func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
+func (s *Store) applyMerge(
+	ctx context.Context, group ranking.GroupID, from, into ladder.PlayerID, merges []ranking.LadderMerge,
+) error {
 	var batch pgx.Batch
 	for _, m := range merges {
 		batch.Queue(`
@@ -174,6 +176,11 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
+	batch.Queue(`
+		INSERT INTO sightings AS known (group_id, player_id, nick)
+		SELECT group_id, $2, nick FROM sightings WHERE group_id = $3 AND player_id = $1 AND nick IS NOT NULL
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET nick = coalesce(known.nick, excluded.nick)`, from, into, group)
+	queueShownName(&batch, group, into)
 	// if either player was still a member of a group, into is now a member of all the group's
 	// ladders
 	batch.Queue(`

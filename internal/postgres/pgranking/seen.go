@@ -108,12 +108,28 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}
 	if c.Standing != 0 || !c.New && !c.Mentioned {
-		// a standing in another ladder may have the old name
-		batch.Queue(`
-			UPDATE group_players s SET name = p.display_name FROM players p
-			WHERE p.id = $1 AND s.player_id = p.id AND s.name <> p.display_name
-			  AND s.season_id = ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $2))`, p.ID, group)
+		queueShownName(batch, group, p.ID) // a standing in another ladder may have the old name
 	}
+}
+
+// queueShownName puts the name by which a group calls a player into the player's current standings
+// there: the nick, or else the player's own name.
+func queueShownName(batch *pgx.Batch, group ranking.GroupID, player ladder.PlayerID) {
+	batch.Queue(`
+		UPDATE group_players s SET name = shown.name
+		FROM (SELECT coalesce((SELECT nick FROM sightings WHERE group_id = $1 AND player_id = $2), display_name) AS name
+		      FROM players WHERE id = $2) AS shown
+		WHERE s.season_id = `+goingOn+` AND s.player_id = $2 AND s.name <> shown.name`, group, player)
+}
+
+// queueNick stores a player's new nick, or that the player has none. The player need not have been
+// seen in the group.
+func queueNick(batch *pgx.Batch, n *ranking.NewNick) {
+	batch.Queue(`
+		INSERT INTO sightings (group_id, player_id, nick, came)
+		SELECT $1, id, nullif($3, ''), telegram_user_id IS NOT NULL FROM players WHERE id = $2
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET nick = excluded.nick`, n.Group, n.Player, n.Nick)
+	queueShownName(batch, n.Group, n.Player)
 }
 
 // formerUsernames is the list of former usernames that a sighting with the alias known has after
