@@ -1,7 +1,7 @@
 -- Players without an account who count for another one stay merged. Who counts for another account stays so in the
 -- matches of today.
-UPDATE matches SET undone_at = now() WHERE undone_at = '-infinity';
-DELETE FROM group_players WHERE left_at = 'infinity';
+UPDATE matches SET undone_at = now() WHERE undone_at = 'epoch';
+DELETE FROM group_players WHERE named_id = player_id;
 DROP INDEX players_guest_key;
 ALTER TABLE players DROP CONSTRAINT players_identity_check, DROP COLUMN folded;
 UPDATE players p SET merged_into = s.counts_as, group_id = NULL, username = NULL

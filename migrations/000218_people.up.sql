@@ -28,6 +28,7 @@ CREATE INDEX sightings_counts_as_idx ON sightings (group_id, counts_as) WHERE co
 -- who was named, if that player counts as the player player_id; null if they are the same
 ALTER TABLE match_players ADD COLUMN named_id bigint;
 ALTER TABLE match_players ADD CONSTRAINT match_players_named_id_fkey FOREIGN KEY (named_id) REFERENCES players (id);
--- whose standing it was, if that player counts as the player player_id and the latter had none; null if they are the same
+-- whose standing it is, if that player counts as the player player_id, who had none; null if they are the same. A
+-- standing of a player who counts as another one with a standing is kept, without matches, with named_id = player_id.
 ALTER TABLE group_players ADD COLUMN named_id bigint;
 ALTER TABLE group_players ADD CONSTRAINT group_players_named_id_fkey FOREIGN KEY (named_id) REFERENCES players (id);

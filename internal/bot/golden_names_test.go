@@ -41,6 +41,8 @@ var goldenWithNames = map[string]string{
 	"match_fixed":     "fixed/score",
 	"match_moved":     "moved/by_alice",
 	"players_merged":  "merged/players",
+	"players_mapped":  "merged/mapped",
+	"players_moved":   "merged/moved",
 	"settings":        "settings/changed",
 	"not_recorded":    "not_recorded/each",
 	"undo_prompt":     "undo/prompt",

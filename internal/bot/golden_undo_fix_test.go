@@ -272,6 +272,14 @@ func goldenMerged() map[string]notice.Notice {
 		"none_moved": ranking.PlayersMerged{Username: "bob", Name: called("Bobby"), Moved: ranking.Moved{
 			Ratings: []ranking.RatingChange{{Name: called("Bobby"), Before: 1500, After: 1500}},
 		}},
+		"mapped": ranking.PlayersMapped{Player: called("Dave"), Into: called("Bobby"), Undone: []int{4}},
+		"split": ranking.PlayersMapped{
+			Player: called("Dave"), Into: called("Bobby"), Split: true, Restored: []int{4},
+		},
+		"hostile_split": ranking.PlayersMapped{
+			Player: called(hostile), Into: called("Bobby"), Split: true, Restored: []int{4, 7, 9, 11, 12},
+		},
+		"moved": ranking.PlayersMoved{Moved: bobby},
 		"hostile": ranking.PlayersMerged{Username: "start_bot", Name: called(hostile), Undone: []int{4}, Moved: ranking.Moved{
 			Ratings: []ranking.RatingChange{{Name: called(hostile), Before: 1500, After: 1512}},
 		}},

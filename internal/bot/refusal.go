@@ -38,7 +38,7 @@ func (w words) reason(n ranking.Refusal) string {
 			return w.Plural(id+"_hours", n.Minutes/60, with)
 		}
 		return w.Plural(id+"_minutes", n.Minutes, with)
-	case ranking.TooFarBack:
+	case ranking.TooFarBack, ranking.TooManyToReplay:
 		return w.Plural(id, n.Matches, with)
 	case ranking.NotPlayed:
 		return w.Text("me.not_played", nil)

@@ -20,8 +20,10 @@ type Match struct {
 	Result
 	PlayedAt time.Time
 	Undone   bool
-	Upset    int    // as in Played
-	Parts    []Part // side 1 first
+	// Doubled means that the match is Undone only because two of its parts count for one player.
+	Doubled bool
+	Upset   int    // as in Played
+	Parts   []Part // side 1 first
 }
 
 // History holds the matches of a season from a given match to the last match.
@@ -39,10 +41,20 @@ type RankedPlayer struct {
 
 	// Merged means that the player was merged into another player, and so must not have a standing.
 	Merged bool
+	// Named is the player whose standing it is, if that player counts as Player; otherwise 0. If it
+	// is the Player, the standing is Kept.
+	Named PlayerID
 	// Elsewhere means that the player is an unclaimed player of another group, and so must not have
 	// a standing here.
 	Elsewhere bool
 }
+
+// Owner returns the player whose standing it is by name.
+func (r RankedPlayer) Owner() PlayerID { return cmp.Or(r.Named, r.Player) }
+
+// Kept reports whether the standing counts for nobody, because its player counts as another one who
+// has a standing. It is kept for the time when the player counts for themselves again.
+func (r RankedPlayer) Kept() bool { return r.Named == r.Player }
 
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
@@ -69,6 +81,8 @@ type ReplacedPlayer struct {
 	Match MatchID  `json:"match_id"`
 	From  PlayerID `json:"from_id"`
 	To    PlayerID `json:"into_id"`
+	// Named is who was named, as in Part. It is ignored if From is To, because then it stays.
+	Named PlayerID `json:"named_id,omitzero"`
 	Side  int      `json:"side"`  // as in Part
 	Place int      `json:"place"` // the position among all players of the match, from 1
 }

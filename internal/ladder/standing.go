@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -121,10 +122,14 @@ func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 
 // Part is a player's participation in a match.
 type Part struct {
-	Player PlayerID
-	Side   int    // 1 is A, 2 is B
-	Entry  *Entry // the current history entry, nil for an undone or a new match
+	Player PlayerID // who counts
+	Named  PlayerID // who was named, 0 if that is Player
+	Side   int      // 1 is A, 2 is B
+	Entry  *Entry   // the current history entry, nil for an undone or a new match
 }
+
+// Owner returns the player who was named.
+func (p Part) Owner() PlayerID { return cmp.Or(p.Named, p.Player) }
 
 // Entry is a history entry, which records how a match changed a standing. The JSON names are the
 // column names.
@@ -166,8 +171,9 @@ type Played struct {
 
 // MatchPlayer is a player of a new match, with the standings before and after it.
 type MatchPlayer struct {
-	Side   int // 1 is A, 2 is B
-	K      int // the player's K-factor in the match
+	Named  PlayerID // as in Part
+	Side   int      // 1 is A, 2 is B
+	K      int      // the player's K-factor in the match
 	Before Standing
 	After  Standing
 }

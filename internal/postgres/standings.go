@@ -11,7 +11,8 @@ import (
 // ScanRankedPlayer reads the rows.
 const RankedPlayers = `
 	SELECT ` + StandingColumns + `,
-	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM seasons WHERE id = s.season_id), false)
+	       p.merged_into IS NOT NULL, coalesce(s.named_id, 0),
+	       coalesce(p.group_id <> (SELECT group_id FROM seasons WHERE id = s.season_id), false)
 	FROM group_players s
 	JOIN players p ON p.id = s.player_id
 	WHERE s.season_id = `
@@ -19,7 +20,7 @@ const RankedPlayers = `
 // ScanRankedPlayer reads a row of RankedPlayers.
 func ScanRankedPlayer(row pgx.CollectableRow) (ladder.RankedPlayer, error) {
 	var c ladder.RankedPlayer
-	err := row.Scan(append(StandingFields(&c.Standing), &c.Merged, &c.Elsewhere)...)
+	err := row.Scan(append(StandingFields(&c.Standing), &c.Merged, (*int64)(&c.Named), &c.Elsewhere)...)
 	return c, err
 }
 

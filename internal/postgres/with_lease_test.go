@@ -64,7 +64,7 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 				return err
 			}
 			defer merging.Release(ctx)
-			return merging.Merge(ctx, nil)
+			return merging.Merge(ctx, ranking.Remapping{})
 		})},
 		{"Move", by(func(ctx context.Context, s *pgranking.Store) error {
 			_, err := s.Move(ctx, dbtest.Club.ID, dbtest.Upgraded.ID)

@@ -102,8 +102,9 @@ func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
 		d := Decision{Presence: NoChange}
-		if p := snap.People[0].Player; p != nil {
-			d.Effect = &Left{Group: snap.Group, Player: p.ID, At: o.SentAt}
+		// A person who counts as another player has no standing that could leave.
+		if k := snap.People[0]; k.Player != nil && k.Named == nil {
+			d.Effect = &Left{Group: snap.Group, Player: k.Player.ID, At: o.SentAt}
 		}
 		return d
 	}, who)

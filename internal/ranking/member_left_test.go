@@ -192,6 +192,6 @@ func TestMergedElsewhere(t *testing.T) {
 	o = g.at(&bob, 80)
 	o.Chat = otherClub
 	must(t, g.ShowRanking(t.Context(), o))
-	g.has(t, 1, "players WHERE merged_into IS NOT NULL")
+	g.has(t, 1, "sightings WHERE counts_as IS NOT NULL")
 	g.has(t, 1, "group_players WHERE left_at IS NOT NULL")
 }

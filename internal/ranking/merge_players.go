@@ -2,85 +2,133 @@ package ranking
 
 import (
 	"context"
-	"slices"
 
 	"elobot/internal/ladder"
+	"elobot/internal/notice"
 )
 
-// merge merges an unclaimed player (from) into the account of the same person (into). Each season
-// in which both players have a standing is replayed from the first match of either player. The
-// matches of both then count for the account, except matches in which both took part, which are
-// undone. merge changes nothing if the unclaimed player has already been claimed or merged.
+// MergePlayers makes a player of the group count as another one from now on, with all matches in
+// which the player, or somebody who counts as the player, was named. Only admins may.
+type MergePlayers struct{ From, Into ladder.PlayerID }
+
+func (m MergePlayers) plan(s *Service, c *call) *call {
+	return s.mapping(c, "merge players", mappingOperation{from: m.From, into: m.Into})
+}
+
+// SplitPlayer makes a player who counts as another one count for themselves again. Only admins may.
+type SplitPlayer struct{ Player ladder.PlayerID }
+
+func (p SplitPlayer) plan(s *Service, c *call) *call {
+	return s.mapping(c, "split player", mappingOperation{from: p.Player})
+}
+
+func (s *Service) mapping(c *call, name string, op mappingOperation) *call {
+	op.origin, op.longest = c.Origin, s.settings.LongestReplay
+	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, ofGroup: true, locks: true, operation: op})
+}
+
+// mappingOperation changes for whom a player counts.
+type mappingOperation struct {
+	plain
+	from, into ladder.PlayerID // into is 0 for a split
+	origin     Origin
+	longest    int // how many matches may be replayed
+}
+
+func (m mappingOperation) needs() Needs {
+	people := senderOf(m.origin)
+	return Needs{People: people, New: len(people)}
+}
+
+func (m mappingOperation) permission(*Snapshot) Permission {
+	return Permission{Who: OnlyAdmins, Refusal: Refusal{Code: AdminsOnly}}
+}
+
+func (m mappingOperation) decide(snap *Snapshot) (Decision, need, error) {
+	if snap.Mapping == nil {
+		return Decision{}, mappingOf{from: m.from, into: m.into}, nil
+	}
+	was := snap.Mapping
+	split, into := m.into == 0, was.CountsAs.of(m.into)
+	if split {
+		into = was.CountsAs.of(m.from)
+	}
+	switch {
+	case was.Names[m.from] == "", was.Names[into] == "":
+		return Decision{Notice: Refusal{Code: UnknownButton}}, nil, nil
+	case split && into == m.from:
+		return Decision{Notice: Refusal{Code: NotMerged, Name: was.Names[m.from]}}, nil, nil
+	case into == m.from, !split && was.CountsAs[m.from] != 0:
+		return Decision{Notice: Refusal{Code: MergedAlready, Name: was.Names[m.from]}}, nil, nil
+	case was.Later > m.longest:
+		return Decision{Notice: Refusal{Code: TooManyToReplay, Matches: was.Later}}, nil, nil
+	}
+	next := was.CountsAs.split(m.from)
+	if !split {
+		next = was.CountsAs.merged(m.from, into)
+	}
+	changed, err := was.change(next, m.from, into)
+	if err != nil {
+		return Decision{}, nil, err
+	}
+	said := PlayersMapped{
+		Player: Name{Player: m.from}, Into: Name{Player: into}, Split: split,
+		Undone: changed.Undone, Restored: changed.Restored,
+	}
+	for i, season := range changed.Seasons {
+		if season.History.Over == 0 && len(season.Ratings.Ratings) > 0 {
+			changed.Seasons[i].Notice = PlayersMoved{season.Ratings}
+		}
+	}
+	return Decision{Effect: &changed, Notice: said, CallbackAnswer: Acknowledged{}}, nil, nil
+}
+
+// PlayersMapped says that a player counts as another one from now on, or does not any more.
+type PlayersMapped struct {
+	Player   Name  `json:"named"`
+	Into     Name  `json:"into"`
+	Split    bool  `json:"split,omitempty"`
+	Undone   []int `json:"undone,omitempty"`   // the numbers of the matches that do not count any more
+	Restored []int `json:"restored,omitempty"` // the numbers of the matches that count again
+}
+
+var _ = notice.Register[PlayersMapped](notice.Kind{Name: "players_mapped", Purpose: notice.Outcome})
+
+// PlayersMoved has the ratings that change in a ladder because of a PlayersMapped.
+type PlayersMoved struct{ Moved }
+
+var _ = notice.Register[PlayersMoved](notice.Kind{Name: "players_moved", Purpose: notice.Notification})
+
+// merge makes an unclaimed player (from) count as the account of the same person (into), and takes
+// the username from the unclaimed player. If the unclaimed player counts as another player already,
+// that stays. merge changes nothing if the unclaimed player has already been claimed or merged.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person",
 		"from_player_id", from.ID, "into_player_id", into.ID)
-	merging, ladders, err := s.store.LockPlayers(ctx, from.ID, into.ID)
+	merging, was, err := s.store.LockPlayers(ctx, from.ID, into.ID)
 	if err != nil || merging == nil {
 		return err
 	}
 	defer merging.Release(ctx)
-	var merges []LadderMerge
-	for _, l := range ladders {
-		m, err := l.merge(from, into.ID)
-		if err != nil {
-			return err
-		}
-		merges = append(merges, m)
+	next, as := was.CountsAs, was.CountsAs.of(into.ID)
+	if next[from.ID] == 0 {
+		next = next.merged(from.ID, as)
 	}
-	return merging.Merge(ctx, merges)
-}
-
-// merge returns the changes that combine two players' standings in a season. Only the account keeps
-// its standing, which gets the start rating of the older of the two standings.
-func (l SharedLadder) merge(from Player, into ladder.PlayerID) (LadderMerge, error) {
-	of := func(player ladder.PlayerID) ladder.Standing {
-		isOf := func(s ladder.RankedPlayer) bool { return s.Player == player }
-		return l.History.Standings[slices.IndexFunc(l.History.Standings, isOf)].Standing
-	}
-	keep, drop := of(into), of(from.ID)
-	m := LadderMerge{SharedLadder: l, Drop: drop}
-	standings, err := l.History.Initial()
+	changed, err := was.change(next, from.ID, as)
 	if err != nil {
-		return m, err
+		return err
 	}
-	one := keep
-	if drop.ID < keep.ID {
-		one.StartElo = drop.StartElo
-	}
-	one.LeftAt = keep.MergedLeftAt(drop)
-	one = one.Initial()
-	delete(standings, drop.Player)
-	standings[keep.Player] = &one
-	var undone []ladder.Match
-	m.Rewrite, err = l.History.ReplayFrom(standings, ladder.ByMerge, func(p *ladder.Match) {
-		if p.Undone {
-			return
+	for i, season := range changed.Seasons {
+		if season.History.Over != 0 || len(season.Ratings.Ratings) == 0 {
+			continue
 		}
-		if p.Has(keep.Player) && p.Has(drop.Player) {
-			undone = append(undone, *p)
-			p.Undone = true
-			return
-		}
-		for i := range p.Parts {
-			if p.Parts[i].Player == drop.Player {
-				p.Parts[i].Player = keep.Player
+		said := PlayersMerged{Username: from.Username, Name: Name{Player: as}, Moved: season.Ratings}
+		for _, card := range season.Cards {
+			if card.Notice.Undone {
+				said.Undone = append(said.Undone, card.Notice.Number)
 			}
 		}
-	})
-	if err != nil {
-		return m, err
+		changed.Seasons[i].Notice = said
 	}
-	notice := PlayersMerged{Username: from.Username, Name: Name{Player: into}}
-	isDropped := func(s ladder.RankedPlayer) bool { return s.ID == drop.ID }
-	left := ladder.History{Standings: slices.DeleteFunc(slices.Clone(l.History.Standings), isDropped)}
-	notice.Moved = moved(left, m.Rewrite, []ladder.PlayerID{into})
-	for _, p := range undone {
-		m.Undone = append(m.Undone, p.ID)
-		notice.Undone = append(notice.Undone, p.Number)
-		card := cardOf(RecentMatch{Number: p.Number}, p.Result, p.B > p.A, p.Parts, p.Entries())
-		card.Undone, card.Changes, card.Tag, card.ReportedBy = true, 1, "", nil
-		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})
-	}
-	m.Notice = notice
-	return m, nil
+	return merging.Merge(ctx, changed)
 }

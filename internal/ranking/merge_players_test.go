@@ -104,7 +104,7 @@ type conflictingMerge struct {
 
 func (s *conflictingMerge) LockPlayers(
 	ctx context.Context, unclaimed, claimed ladder.PlayerID,
-) (ranking.Merging, []ranking.SharedLadder, error) {
+) (ranking.Merging, *ranking.Mapping, error) {
 	if s.met.CompareAndSwap(false, true) {
 		return nil, nil, ranking.ErrConflict
 	}
@@ -122,7 +122,7 @@ func TestMergeConflicts(t *testing.T) {
 	named.Username = "zoe"
 	g.Service = g.newService(&conflictingMerge{Store: g.store})
 	g.record(t, &named, named, bob, 3, 2)
-	g.has(t, 2, "group_players")
+	g.has(t, 2, "group_players WHERE named_id IS DISTINCT FROM player_id")
 	g.verifyClean(t)
 }
 
@@ -138,6 +138,6 @@ func TestMergeWithoutMatches(t *testing.T) {
 	renamed := alice
 	renamed.Username = "zed"
 	must(t, g.Do(t.Context(), g.origin(&renamed), ranking.Join{}))
-	g.has(t, 1, "players WHERE merged_into IS NOT NULL")
+	g.has(t, 1, "sightings WHERE counts_as IS NOT NULL")
 	g.hasMatches(t, "m:1 Carol Bob 3:1")
 }

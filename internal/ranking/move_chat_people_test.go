@@ -35,7 +35,7 @@ func TestMoveAndPeople(t *testing.T) {
 			FROM groups g JOIN ladders l ON l.group_id = g.id CROSS JOIN players p
 			LEFT JOIN sightings s ON s.player_id = p.id AND s.group_id = g.id
 			LEFT JOIN group_players gp ON gp.player_id = p.id AND gp.season_id = l.id
-			WHERE p.merged_into IS NULL AND (s.player_id IS NOT NULL OR gp.player_id IS NOT NULL) ORDER BY 1`)
+			WHERE s.counts_as IS NULL AND (s.player_id IS NOT NULL OR gp.player_id IS NOT NULL) ORDER BY 1`)
 	}
 	detached := []string{"f 1 0", "f 2 2", "f 26 0", "f unclaimed DAVE 1", "f unclaimed erin 1"}
 	want := append(slices.Clone(detached), "t 1 erin_ 2", "t 2 bob", "t 26 zed", "t unclaimed dave 1", "t unclaimed zed 1")

@@ -33,8 +33,11 @@ type (
 	}
 	// upsetOf is the need for Beside.LargestUpset, in the month that begins at month. A report
 	// needs it only if one of its matches is an upset.
-	upsetOf  struct{ month time.Time }
-	answerTo struct{ asking asking }
+	upsetOf struct{ month time.Time }
+	// mappingOf is the need for Beside.Mapping, for a change of these two players. into is 0 for the
+	// player for whom from counts.
+	mappingOf struct{ from, into ladder.PlayerID }
+	answerTo  struct{ asking asking }
 )
 
 // Needs instead of the snapshot.
@@ -84,6 +87,7 @@ type (
 
 func (historyOf) what() string   { return "a history" }
 func (upsetOf) what() string     { return "the largest upset of a month" }
+func (mappingOf) what() string   { return "who counts for whom" }
 func (answerTo) what() string    { return "an answer" }
 func (wholeGroup) what() string  { return "everybody in the group" }
 func (n inLadder) what() string  { return fmt.Sprintf("season %d of ladder %d", n.season, n.ladder) }
@@ -155,7 +159,7 @@ func (s *Service) planAgain(ctx context.Context, c *call) {
 
 func isBeside(n need) bool {
 	switch n.(type) {
-	case historyOf, upsetOf, answerTo:
+	case historyOf, upsetOf, mappingOf, answerTo:
 		return true
 	}
 	return false
@@ -171,6 +175,8 @@ func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n ne
 	case answerTo:
 		asked := Asked{Origin: n.asking.origin, Snapshot: *snap, people: n.asking.people}
 		snap.Answer, err = s.answerer.Answer(ctx, n.asking.Question, asked)
+	case mappingOf:
+		snap.Mapping, err = store.Mapping(ctx, snap.Group, n.from, n.into)
 	case historyOf:
 		var history, into ladder.History
 		if history, err = store.MatchHistory(ctx, n.match.Season, n.match.Number); err != nil {

@@ -246,7 +246,12 @@ const (
 	SameLineup    RefusalCode = "same_lineup"    // the match already has the players and the result
 	WrongLineup   RefusalCode = "wrong_lineup"   // the people named are too many or too few, or can play in many ways
 	TooFarBack    RefusalCode = "too_far_back"   // too many later matches to replay: Matches
-	ChangedSince  RefusalCode = "changed_since"  // the match changed after the button was made
+	// MergedAlready means that the player with this Name counts as asked already, or counts as
+	// another player and has to be split first.
+	MergedAlready   RefusalCode = "merged_already"
+	NotMerged       RefusalCode = "not_merged"         // the player with this Name counts as nobody else
+	TooManyToReplay RefusalCode = "too_many_to_replay" // a change of players would replay too many: Matches
+	ChangedSince    RefusalCode = "changed_since"      // the match changed after the button was made
 	// MatchGone means that the match of a button is gone. Another match may now have its number.
 	MatchGone     RefusalCode = "match_gone"
 	AdminsUnknown RefusalCode = "admins_unknown" // failed to check whether the sender is an admin

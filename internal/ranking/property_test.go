@@ -173,9 +173,6 @@ func (c *modelGroup) merge(from, into *entity) {
 			if !both {
 				kept = merged
 			}
-			if merged.order < kept.order {
-				kept.start = merged.start
-			}
 			s.entries[into] = kept
 		}
 	}
@@ -746,7 +743,7 @@ func (c *modelGroup) storedLastPlayed(s *modelSeason) map[string]time.Time {
 		At  time.Time
 	}](c.t, c.game, `
 		SELECT `+byIdentity+`, s.last_played_at FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE s.season_id = $1 AND s.last_played_at IS NOT NULL`, s.id) {
+		WHERE s.season_id = $1 AND s.last_played_at IS NOT NULL`+notKept, s.id) {
 		all[p.Who] = p.At
 	}
 	return all
@@ -765,7 +762,7 @@ func (c *modelGroup) storedUpsets(s *modelSeason) map[int]int {
 func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	all := texts(c.t, c.game, `
 		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, s.id)
+		WHERE s.season_id = $1 AND s.left_at IS NOT NULL`+notKept, s.id)
 	slices.Sort(all)
 	return all
 }

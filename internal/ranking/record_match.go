@@ -313,7 +313,7 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 				added = append(added, known.Player.name())
 			}
 		}
-		m.Players = append(m.Players, ladder.MatchPlayer{Side: reported.sides[i], Before: *now})
+		m.Players = append(m.Players, ladder.MatchPlayer{Named: known.namedID(), Side: reported.sides[i], Before: *now})
 		*now = now.PresentAt(r.message.SentAt) // a player who has left comes back by playing
 		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}

@@ -121,15 +121,16 @@ func (a amendOperation) fixPlayers(snap *Snapshot, m *StoredMatch, l lineup) (*F
 	history, changes := *snap.History, m.changesTo(l)
 	fixed := &Fixed{Old: m.Result, New: l.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt}}
 	var unplayed []ladder.PlayerID
-	for _, r := range changes {
+	for i, r := range changes {
 		if r.From == r.To {
 			continue
 		}
+		isNew := func(k Known) bool { return k.Player != nil && k.Player.ID == r.To }
+		known := snap.People[slices.IndexFunc(snap.People, isNew)]
+		changes[i].Named = known.namedID()
 		unplayed, fixed.Players = append(unplayed, r.From), append(fixed.Players, r.To)
 		isThere := func(s ladder.RankedPlayer) bool { return s.Player == r.To }
 		if !slices.ContainsFunc(history.Standings, isThere) {
-			isNew := func(k Known) bool { return k.Player != nil && k.Player.ID == r.To }
-			known := snap.People[slices.IndexFunc(snap.People, isNew)]
 			standing := known.StandingIn(snap.Ladder).PresentAt(m.PlayedAt)
 			history.Standings = append(slices.Clip(history.Standings), ladder.RankedPlayer{Standing: standing})
 		}

@@ -162,7 +162,7 @@ func (s *Snapshot) seasonTag() MatchTag {
 // played returns how many players have played in the season of the snapshot.
 func played(snap *Snapshot) (people int) {
 	for _, k := range snap.Everybody {
-		if k.Standing != nil && k.Standing.Played > 0 {
+		if k.Named == nil && k.Standing != nil && k.Standing.Played > 0 {
 			people++
 		}
 	}

@@ -54,10 +54,10 @@ type Store interface {
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks
-	// both players and the unclaimed player's group, and returns the seasons in which both have a
-	// standing. If the unclaimed player has already been claimed or merged, or claimed is not an
-	// account, LockPlayers returns no transaction and no error. It may fail with ErrConflict.
-	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, []SharedLadder, error)
+	// both players and the unclaimed player's group, and returns the mapping of that group. If the
+	// unclaimed player has already been claimed or merged, or claimed is not an account, LockPlayers
+	// returns no transaction and no error. It may fail with ErrConflict.
+	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, *Mapping, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
 	// id refers to the chat forever. Waiting notices of the chat no longer reply to a message or go
@@ -91,6 +91,10 @@ type writer interface {
 	// is 0, it returns the whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
+	// Mapping returns who counts for whom in a group, with what a change for two players replays. An
+	// into of 0 stands for the player for whom from counts.
+	Mapping(ctx context.Context, group GroupID, from, into ladder.PlayerID) (*Mapping, error)
+
 	// SeasonAt returns the season of a ladder to which a match reported at the given time belongs.
 	SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (ladder.SeasonID, error)
 
@@ -112,9 +116,8 @@ type Locked interface {
 
 // Merging is a transaction that merges an unclaimed player into an account.
 type Merging interface {
-	// Merge makes the changes in the shared ladders, passes everything else of the unclaimed player
-	// to the account, and commits.
-	Merge(ctx context.Context, merges []LadderMerge) error
+	// Merge makes the changes, takes the username from the unclaimed player, and commits.
+	Merge(ctx context.Context, r Remapping) error
 	// Release ends the transaction. If it is not committed, it is rolled back.
 	Release(ctx context.Context)
 }
@@ -290,7 +293,8 @@ type Beside struct {
 	History      *ladder.History // of the season of the match to replay, from the match on
 	Into         *ladder.History // of the season to which the match is moved, from the match on
 	IntoSeason   ladder.SeasonID
-	Answer       Notice // from the Answerer
+	Mapping      *Mapping // of the players whose mapping changes
+	Answer       Notice   // from the Answerer
 }
 
 // everybody returns the people of Everybody.
@@ -341,26 +345,6 @@ type StoredMatch struct {
 
 func (m *StoredMatch) players() []ladder.PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
 
-// SharedLadder is a season in which both of two players to be merged have a standing.
-type SharedLadder struct {
-	Chat ChatID
-	// Over means that the season is over. The merge then updates the message about the season's end
-	// instead of sending a notice.
-	Over    bool
-	Label   *LadderLabel   // nil if the group has no other ladder
-	History ladder.History // from the first match of either player on, with the standings of both
-}
-
-// LadderMerge holds the changes that a merge makes in a season shared by both players.
-type LadderMerge struct {
-	SharedLadder
-	Drop    ladder.Standing // of the removed player
-	Rewrite ladder.Rewrite
-	Undone  []ladder.MatchID // matches to undo, because both players took part
-	Cards   []Card
-	Notice  Notice
-}
-
 // Known is what the store knows about a person in a chat. In a private chat, ByUsername, Unclaimed
 // and Sighting are nil.
 type Known struct {
@@ -393,6 +377,14 @@ type Known struct {
 // named returns the player who was named, nil if there is none. It is the Player unless that one
 // counts for the named one.
 func (k Known) named() *Player { return cmp.Or(k.Named, k.Player) }
+
+// namedID returns the player who was named if another one counts, otherwise 0.
+func (k Known) namedID() ladder.PlayerID {
+	if k.Named == nil {
+		return 0
+	}
+	return k.Named.ID
+}
 
 // person returns the named player, who must exist, as a command.Person.
 func (k Known) person() command.Person {
@@ -507,8 +499,8 @@ type Decision struct {
 }
 
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
-// *MovedMatch, *NewStanding, *Left, *CameBack, *NewNick, *ChangedSetting, *ChangedBoard, *ChangedLadder,
-// *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
+// *MovedMatch, *Remapping, *NewStanding, *Left, *CameBack, *NewNick, *ChangedSetting, *ChangedBoard,
+// *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome

@@ -14,6 +14,9 @@ const (
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
 )
 
+// notKept leaves out the standings s that are kept for players who count as others.
+const notKept = " AND s.named_id IS DISTINCT FROM s.player_id"
+
 // SQL conditions that select ladders, by the ladder's id or by Telegram's id of the chat, in $1.
 const (
 	ladderWithID = "l.id = $1"
@@ -40,7 +43,7 @@ func (g *game) storedStandings(t *testing.T, seasons string, id int64, who strin
 		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak, s.longest_streak
 		FROM group_players s JOIN players p ON p.id = s.player_id JOIN seasons n ON n.id = s.season_id
 		JOIN ladders l ON l.id = n.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE `+seasons, id) {
+		WHERE `+seasons+notKept, id) {
 		all[p.Who] = p
 	}
 	return all

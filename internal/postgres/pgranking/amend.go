@@ -55,10 +55,11 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 	if len(w.Players) > 0 {
 		batch.Queue(`
 			WITH replaced AS (
-			    UPDATE match_players mp SET player_id = r.into_id, side = r.side, place = r.place
+			    UPDATE match_players mp SET player_id = r.into_id, side = r.side, place = r.place,
+			        named_id = CASE WHEN r.from_id = r.into_id THEN mp.named_id ELSE r.named_id END
 			    FROM unnest($1::jsonb[]) AS one
 			    CROSS JOIN LATERAL jsonb_to_record(one) AS r (
-			        match_id bigint, from_id bigint, into_id bigint, side smallint, place smallint)
+			        match_id bigint, from_id bigint, into_id bigint, named_id bigint, side smallint, place smallint)
 			    WHERE mp.match_id = r.match_id AND mp.player_id = r.from_id
 			    RETURNING 1)
 			SELECT (count(*) = cardinality($1))::unchanged FROM replaced`, w.Players)

@@ -36,6 +36,8 @@ func (s *Store) effect(c ranking.Changes) effect {
 		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueFix(b, c, e) }}
 	case *ranking.MovedMatch:
 		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueMove(b, e) }}
+	case *ranking.Remapping:
+		return effect{sends: true, write: func(b *pgx.Batch) { s.queueRemapping(b, c, e) }}
 	case *ranking.NewStanding:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueJoined(b, c, e) }}
 	case *ranking.CameBack:

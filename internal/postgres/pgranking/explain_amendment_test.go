@@ -113,7 +113,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			p := known
 			p.Username = unclaimed.Username
 			err := s.Do(ctx, in(club, "merge", p), ranking.Say{Notice: ranking.Refusal{}})
-			if n := dbtest.Value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
+			if n := dbtest.Value[int](t, plain, `SELECT count(*) FROM sightings WHERE counts_as IS NOT NULL`); n != 1 {
 				t.Errorf("%d players are merged", n)
 			}
 			return err

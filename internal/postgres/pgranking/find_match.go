@@ -62,8 +62,10 @@ var matchColumns = `
 		       ARRAY(SELECT mp.player_id FROM match_players mp
 		             WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
 		       ` + postgres.SidesSwapped + ` AS sides_swapped,
-		       EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id
-		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL) AS same_person,
+		       (SELECT count(DISTINCT coalesce(p.merged_into, s.counts_as, p.id)) < count(*) FROM match_players mp
+		        JOIN players p ON p.id = mp.player_id
+		        LEFT JOIN sightings s ON s.group_id = g.id AND s.player_id = p.id
+		        WHERE mp.match_id = m.id) AS same_person,
 		       (SELECT jsonb_object_agg(coalesce(answerer_id, 0), id) FROM prompts
 		        WHERE match_id = m.id AND closed_at IS NULL
 		          AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `)) AS asked

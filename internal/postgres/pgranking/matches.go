@@ -49,10 +49,11 @@ const insertMatches = `
 	), player AS (
 	    SELECT match.id AS match_id, p.*
 	    FROM new n JOIN match USING (group_id) CROSS JOIN LATERAL jsonb_to_recordset(n.players) AS p (
-	        player_id bigint, side smallint, place smallint, elo_before integer, elo_after integer, k_factor integer,
+	        player_id bigint, named_id bigint, side smallint, place smallint, elo_before integer, elo_after integer, k_factor integer,
 	        best_before integer, streak_before integer, longest_before integer)
 	), sides AS (
-	    INSERT INTO match_players (match_id, player_id, side, place) SELECT match_id, player_id, side, place FROM player
+	    INSERT INTO match_players (match_id, player_id, side, place, named_id)
+	    SELECT match_id, player_id, side, place, named_id FROM player
 	), history AS (
 	    INSERT INTO elo_history
 	        (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
@@ -95,6 +96,7 @@ type matchRow struct {
 // playerRow is a player of a match as insertMatches takes it.
 type playerRow struct {
 	Player ladder.PlayerID `json:"player_id"`
+	Named  ladder.PlayerID `json:"named_id,omitzero"` // as in ladder.Part
 	Side   int             `json:"side"`
 	Place  int             `json:"place"` // among the players of the match, from 1
 	ladder.Entry
@@ -120,7 +122,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 			rows[i].TimeLeft = new(left.Microseconds())
 		}
 		for place, p := range m.Players {
-			rows[i].Players[place] = playerRow{p.Before.Player, p.Side, place + 1, ladder.Entry{
+			rows[i].Players[place] = playerRow{p.Before.Player, p.Named, p.Side, place + 1, ladder.Entry{
 				Before: p.Before.Elo, After: p.After.Elo, K: p.K,
 				BestBefore: p.Before.BestElo, StreakBefore: p.Before.Streak, LongestBefore: p.Before.Longest,
 			}}
@@ -237,12 +239,16 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
 	// A player who has been merged into another player in the meantime must not join a ladder
-	// again. A player who has left another ladder of the group has left this ladder too.
+	// again, nor a player who counts as another one. A player who has left another ladder of the group has left this ladder too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
 		), player AS (
-		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL FOR KEY SHARE
+		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL
+		      AND NOT EXISTS (
+		          SELECT FROM sightings WHERE player_id = players.id AND counts_as IS NOT NULL
+		            AND group_id = (SELECT group_id FROM seasons WHERE id = $1))
+		    FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
 		        (season_id, player_id, name, elo, start_elo, best_elo,
@@ -250,7 +256,7 @@ func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standin
 		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo,
 		           n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, (
 		        SELECT left_at FROM group_players
-		        WHERE player_id = p.id AND left_at IS NOT NULL AND season_id = ANY (ARRAY(
+		        WHERE player_id = p.id AND left_at IS NOT NULL AND named_id IS DISTINCT FROM player_id AND season_id = ANY (ARRAY(
 		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))
 		        LIMIT 1)
 		    FROM player p CROSS JOIN new n

@@ -173,7 +173,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	}
 	if got := dbtest.Values[string](t, w.Pool, `
 		SELECT 'standing of ' || display_name FROM group_players JOIN players p ON p.id = player_id
-		WHERE p.telegram_user_id IS NULL
+		WHERE p.telegram_user_id IS NULL AND named_id IS DISTINCT FROM player_id
 		UNION ALL
 		SELECT 'match of ' || display_name
 		FROM match_players JOIN players p ON p.id = player_id JOIN matches m ON m.id = match_id
@@ -199,7 +199,8 @@ func (w *world) mustReplay(t *testing.T) {
 		ratings[who] = p.Elo
 	}
 	got := make(map[string]int)
-	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[season_id, player_id, elo] FROM group_players`) {
+	for _, s := range dbtest.Values[[]int](t, w.Pool, `
+		SELECT ARRAY[season_id, player_id, elo] FROM group_players WHERE named_id IS DISTINCT FROM player_id`) {
 		got[fmt.Sprint(s[0], s[1])] = s[2]
 	}
 	dbtest.Equal(t, "ratings by ladder and player, as replayed", ratings, got)

@@ -51,5 +51,5 @@ func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	w.Answer(t, "m", renamed)
 	// Bob loses 30, as for a win of 1000 against 1500. A win of 1500 against 1000 would be worth 2.
 	w.mustYield(t, standings, "Club Alice Alice 1030 1000 1030 1 1 0 0 1", "Club Bob Bob 1470 1500 1500 1 0 0 1 -1")
-	w.mustYield(t, `SELECT count(*)::text FROM players WHERE merged_into IS NOT NULL`, "1")
+	w.mustYield(t, `SELECT count(*)::text FROM sightings WHERE counts_as IS NOT NULL`, "1")
 }

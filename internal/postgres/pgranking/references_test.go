@@ -96,7 +96,8 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 }
 
 // TestMergedPlayerLeavesNothing: after an unclaimed player is merged into an account, no column
-// refers to the unclaimed player, except columns that are read by way of players.merged_into.
+// refers to the unclaimed player, except the mapping, columns that are read by way of it, and
+// columns that say who was named.
 func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
 	// No row refers to al here: an unclaimed player has sent no command and was never seen, and
@@ -106,7 +107,7 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 		"prompts.answerer_id → players", "sightings.player_id → players", "sightings.counts_as → players",
 		"group_players.named_id → players", "match_players.named_id → players",
 	}
-	// read by way of players.merged_into, like the ids in payloads
+	// read by way of the mapping, like the ids in payloads
 	followed := []string{"outbox.addressee_id → players"}
 	w := newReferences(t)
 	from, columns := w.ID(t, "al"), w.references(t, "players")
@@ -127,8 +128,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d rows refer to the merged player", column, n)
 		}
 	}
-	if n := w.counts(t, []string{"players.merged_into → players"},
-		w.ID(t, "Alice")); n["players.merged_into → players"] != 1 {
+	if n := w.counts(t, []string{"sightings.counts_as → players"},
+		w.ID(t, "Alice")); n["sightings.counts_as → players"] != 1 {
 		t.Error("al was not merged into Alice")
 	}
 }

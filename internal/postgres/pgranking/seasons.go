@@ -74,7 +74,7 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 		    FROM new, ended, group_players s, LATERAL (
 		        SELECT ended.start_elo + CASE WHEN ended.halfway AND s.played > 0
 		            THEN (s.elo - ended.start_elo) / 2 ELSE 0 END AS elo) AS begins
-		    WHERE s.season_id = $1 ORDER BY s.id
+		    WHERE s.season_id = $1 AND s.named_id IS DISTINCT FROM s.player_id ORDER BY s.id
 		), old AS (
 		    UPDATE group_players SET version = version + 1 WHERE season_id = $1
 		)

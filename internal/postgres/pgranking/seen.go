@@ -103,7 +103,7 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			WITH changed AS (
 			    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4,
 			        group_id = CASE WHEN $2 = 0 THEN group_id END
-			    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2) AND merged_into IS NULL
+			    WHERE id = $1 AND (telegram_user_id = $2 OR telegram_user_id IS NULL AND username IS NOT NULL)
 			    RETURNING 1)
 			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}

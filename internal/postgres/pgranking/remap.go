@@ -1,0 +1,188 @@
+package pgranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ladder"
+	"elobot/internal/ranking"
+)
+
+// Mapping implements ranking.Store.
+func (s *Store) Mapping(
+	ctx context.Context, group ranking.GroupID, from, into ladder.PlayerID,
+) (*ranking.Mapping, error) {
+	m := &ranking.Mapping{Group: group, CountsAs: make(ranking.CountsAs)}
+	const counting = `SELECT player_id, counts_as FROM sightings WHERE group_id = $1 AND counts_as IS NOT NULL`
+	rows, _ := s.db.Query(ctx, counting, group)
+	var player, as ladder.PlayerID
+	if _, err := pgx.ForEachRow(rows, []any{(*int64)(&player), (*int64)(&as)}, func() error {
+		m.CountsAs[player] = as
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read who counts for whom: %w", Translate(err))
+	}
+	players := []ladder.PlayerID{from, cmp.Or(m.CountsAs[into], into, m.CountsAs[from])}
+	for player, as := range m.CountsAs {
+		if slices.Contains(players[:2], as) {
+			players = append(players, player)
+		}
+	}
+	var seasons []mappedSeason
+	var batch pgx.Batch
+	queueMapped(&batch, m, players, &seasons)
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return nil, fmt.Errorf("read two players: %w", Translate(err))
+	}
+	for _, row := range seasons {
+		season := ranking.MappedSeason{Chat: row.Chat}
+		if row.Name != "" {
+			season.Label = &ranking.LadderLabel{ID: row.Ladder, Name: row.Name}
+		}
+		var err error
+		if season.History, err = s.MatchHistory(ctx, row.Season, row.First, players...); err != nil {
+			return nil, err
+		}
+		season.History.Over = row.Over
+		m.Later = max(m.Later, row.Later)
+		m.Seasons = append(m.Seasons, season)
+	}
+	return m, nil
+}
+
+// mappedSeason is a season in which one of the players of a change has a standing or was named.
+type mappedSeason struct {
+	Season ladder.SeasonID
+	Over   int // the number of the season, 0 if it is current
+	Ladder ladder.ID
+	Chat   ranking.ChatID
+	Name   string // empty if the group has only this ladder
+	First  int    // the number of their first match there, or of the group's next match
+	Later  int    // how many matches of the group begin with that match
+}
+
+// queueMapped reads the names of the first two players, and the seasons and the doubled matches of
+// all.
+func queueMapped(batch *pgx.Batch, m *ranking.Mapping, players []ladder.PlayerID, seasons *[]mappedSeason) {
+	batch.Queue(`
+		SELECT p.id, coalesce(s.nick, p.display_name) FROM players p
+		LEFT JOIN sightings s ON s.group_id = $1 AND s.player_id = p.id
+		WHERE p.id = ANY ($2) AND p.merged_into IS NULL AND (p.group_id = $1 OR p.telegram_user_id IS NOT NULL AND (
+		    s.player_id IS NOT NULL OR EXISTS (
+		        SELECT FROM group_players g JOIN seasons ON seasons.id = g.season_id
+		        WHERE g.player_id = p.id AND seasons.group_id = $1)))`,
+		m.Group, players[:2]).Query(func(rows pgx.Rows) error {
+		m.Names = make(map[ladder.PlayerID]string)
+		var player ladder.PlayerID
+		var name string
+		_, err := pgx.ForEachRow(rows, []any{(*int64)(&player), &name}, func() error {
+			m.Names[player] = name
+			return nil
+		})
+		return err
+	})
+	batch.Queue(`
+		SELECT s.id, CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END, l.id, coalesce(g.chat_id, g.former_chat_id),
+		       CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN coalesce(l.name, '') ELSE '' END,
+		       coalesce(f.number, g.last_match_number + 1), coalesce(g.last_match_number - f.number + 1, 0)
+		FROM groups g JOIN seasons s ON s.group_id = g.id JOIN ladders l ON l.id = s.ladder_id
+		LEFT JOIN (
+		    SELECT m.season_id, min(m.number) AS number FROM match_players mp JOIN matches m ON m.id = mp.match_id
+		    WHERE mp.player_id = ANY ($2) AND m.group_id = $1 GROUP BY m.season_id) AS f ON f.season_id = s.id
+		WHERE g.id = $1 AND (f.number IS NOT NULL
+		    OR EXISTS (SELECT FROM group_players WHERE season_id = s.id AND player_id = ANY ($2)))
+		ORDER BY s.id`, m.Group, players).Query(func(rows pgx.Rows) (err error) {
+		*seasons, err = pgx.CollectRows(rows, pgx.RowToStructByPos[mappedSeason])
+		return err
+	})
+	batch.Queue(`
+		SELECT id, number, idempotency_key, changes, coalesce(reported_by, 0) FROM matches
+		WHERE undone_at = `+doubled+` AND group_id = $1
+		  AND id = ANY (ARRAY(SELECT match_id FROM match_players WHERE player_id = ANY ($2)))`,
+		m.Group, players).Query(func(rows pgx.Rows) error {
+		m.Doubled = make(map[ladder.MatchID]ranking.RecentMatch)
+		var id ladder.MatchID
+		var known ranking.RecentMatch
+		_, err := pgx.ForEachRow(rows, []any{
+			(*int64)(&id), &known.Number, &known.Key, &known.Changes, (*int64)(&known.ReportedBy),
+		}, func() error {
+			m.Doubled[id] = known
+			return nil
+		})
+		return err
+	})
+}
+
+// queueRemapping writes a change of who counts for whom. The group must be locked. Other
+// transactions can then no longer add a player to a season who counts as another one, because
+// queueNewStanding locks the player's row.
+func (s *Store) queueRemapping(batch *pgx.Batch, c ranking.Changes, r *ranking.Remapping) {
+	players := slices.Sorted(maps.Keys(r.CountsAs))
+	as := make([]ladder.PlayerID, len(players))
+	for i, player := range players {
+		as[i] = r.CountsAs[player]
+	}
+	batch.Queue(`SELECT FROM players WHERE id = ANY ($1) ORDER BY id FOR UPDATE`, players)
+	batch.Queue(`
+		INSERT INTO sightings (group_id, player_id, counts_as)
+		SELECT $1, player, nullif(counts_as, 0) FROM unnest($2::bigint[], $3::bigint[]) AS one (player, counts_as)
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET counts_as = excluded.counts_as`, r.Group, players, as)
+	for _, season := range r.Seasons {
+		queueRemapped(batch, season)
+		queueRewrite(batch, season.Rewrite)
+		if season.History.Over != 0 {
+			queueCorrected(batch, season.Chat, c.Key, season.Rewrite.Season)
+		} else if season.Notice != nil {
+			queueNotices(batch, s.Now(), ranking.Changes{
+				Key: c.Key, Chat: season.Chat, Ladder: season.Label, Thread: c.Thread,
+				Decision: ranking.Decision{Notice: season.Notice},
+			})
+		}
+		for _, card := range season.Cards {
+			queueCard(batch, season.Chat, c.Key, card, season.Label)
+		}
+	}
+}
+
+// queueRemapped writes the parts and standings of a season that pass to other players, and which
+// matches count no more or again.
+func queueRemapped(batch *pgx.Batch, season ranking.RemappedSeason) {
+	for _, matches := range []struct {
+		ids      []ladder.MatchID
+		set, was string
+	}{{season.Undone, doubled, "NULL"}, {season.Restored, "NULL", doubled}} {
+		if len(matches.ids) > 0 {
+			batch.Queue(`
+				WITH changed AS (
+				    UPDATE matches SET undone_at = `+matches.set+`, changes = changes + 1
+				    WHERE id = ANY ($1) AND undone_at IS NOT DISTINCT FROM `+matches.was+` RETURNING 1)
+				SELECT (count(*) = cardinality($1))::unchanged FROM changed`, matches.ids)
+		}
+	}
+	if len(season.Parts) > 0 {
+		batch.Queue(`
+			WITH passed AS (
+			    UPDATE match_players mp SET player_id = r.into_id, named_id = r.named_id
+			    FROM unnest($1::jsonb[]) AS one
+			    CROSS JOIN LATERAL jsonb_to_record(one) AS r (match_id bigint, from_id bigint, into_id bigint, named_id bigint)
+			    WHERE mp.match_id = r.match_id AND mp.player_id = r.from_id
+			    RETURNING 1)
+			SELECT (count(*) = cardinality($1))::unchanged FROM passed`, season.Parts)
+	}
+	// A player has only one standing at a time, so those that return to their owners make room first.
+	returns := func(p ladder.RankedPlayer) bool { return p.Player == p.Owner() }
+	for _, first := range []bool{true, false} {
+		for _, p := range season.Moved {
+			if returns(p) == first {
+				batch.Queue(`
+					UPDATE group_players SET player_id = $2, named_id = nullif($3::bigint, 0), name = $4 WHERE id = $1`,
+					p.ID, p.Player, p.Named, p.Name)
+			}
+		}
+	}
+}
