@@ -144,7 +144,8 @@ func TestForgottenWhileAsking(t *testing.T) {
 	})
 }
 
-// expectWhile calls the function happens during a lookup, whose caller still gets the old answer.
+// expectWhile calls happens while a lookup is in progress, and checks that the caller of that
+// lookup still gets the old answer.
 func (c *cached) expectWhile(happens func()) {
 	done := make(chan struct{})
 	go func() {
@@ -224,12 +225,12 @@ func TestListsAreBounded(t *testing.T) {
 	})
 }
 
-// quickAdmins answers at once.
+// quickAdmins is an AdminSource that answers at once.
 type quickAdmins struct{}
 
 func (quickAdmins) Admins(context.Context, ranking.ExternalChatID) ([]ladder.UserID, error) {
 	return []ladder.UserID{1}, nil
 }
 
-// pass advances the clock of the bubble.
+// pass advances the clock of the bubble by d.
 func pass(d time.Duration) { <-time.After(d) }

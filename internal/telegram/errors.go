@@ -16,8 +16,8 @@ import (
 // that program's poll, and its next poll would abort ours.
 const conflictWait = 5 * time.Second
 
-// ErrTokenRefused means that Telegram knows no bot with this token. Its text tells the
-// operator what to do.
+// ErrTokenRefused means that Telegram knows no bot with this token. Its text tells the operator
+// what to do.
 var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: " +
 	"copy it from @BotFather into TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
 
@@ -62,7 +62,8 @@ func webhookError(err error) error {
 var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: " +
 	"remove it with `elobot webhook delete`, or set WEBHOOK_URL to receive updates by webhook")
 
-// pollError converts an error of getUpdates for intake.
+// pollError converts an error answer to getUpdates into an *intake.SourceError. It returns any
+// other error unchanged.
 func pollError(err error) error {
 	api, isAnswer := errors.AsType[*APIError](err)
 	if !isAnswer {
@@ -82,8 +83,8 @@ func pollError(err error) error {
 	return e
 }
 
-// Failure converts the error of a request for the outbox. If err already wraps an outbox.Failure,
-// it returns the wrapped Failure.
+// Failure converts the error of a request into a Failure for the outbox. If err already wraps an
+// *outbox.Failure, Failure returns that one.
 func Failure(err error) *outbox.Failure {
 	if own, ok := errors.AsType[*outbox.Failure](err); ok {
 		return own

@@ -165,7 +165,8 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 // nobody is an address where nothing listens. The system gives this port to no other test.
 const nobody = "http://127.0.0.1:1"
 
-// serve answers like h, except for the requests that must succeed before the tested method.
+// serve starts a server that answers like h. Only requests that must succeed before the tested
+// method is called get another answer.
 func serve(t *testing.T, method string, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

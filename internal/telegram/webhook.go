@@ -13,7 +13,7 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// webhookConnections is how many updates Telegram may deliver at the same time.
+// webhookConnections is the maximum number of updates that Telegram may deliver at the same time.
 const webhookConnections = 40
 
 // fingerprintParameter begins the part of the registered address that identifies the secret.
@@ -21,8 +21,8 @@ const webhookConnections = 40
 // unnoticed.
 const fingerprintParameter = "?secret_version="
 
-// Webhook is the address to which Telegram delivers updates, and the secret that it
-// sends with them.
+// Webhook is the address to which Telegram delivers updates, and the secret that it sends with
+// them.
 type Webhook struct {
 	URL    string // without a query
 	Secret string // 1 to 256 characters of A–Z, a–z, 0–9, _ and -
@@ -32,7 +32,7 @@ type Webhook struct {
 type WebhookState struct {
 	URL         string // empty if none is set
 	Differences []string
-	// Pending is how many updates wait for delivery or a poll.
+	// Pending is the number of updates that wait to be delivered or polled.
 	Pending     int
 	LastError   string
 	LastErrorAt time.Time

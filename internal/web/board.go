@@ -32,9 +32,10 @@ const (
 	// fresh is how long a cached page or group is used if nothing changes. It bounds staleness on
 	// an instance that missed a notification.
 	fresh = 1500 * time.Millisecond
-	// keptPages is how many pages, and how many groups, are cached.
+	// keptPages is the maximum number of cached pages, and of cached groups.
 	keptPages = 64
-	// pagesAtOnce is how many pages are made concurrently. Chats need database connections too.
+	// pagesAtOnce is the maximum number of pages that are made concurrently, so that some database
+	// connections remain for questions in chats.
 	pagesAtOnce = 2
 	// readingTimeout limits making a page, including the wait for other pages, and reading a group.
 	readingTimeout = 5 * time.Second
@@ -43,7 +44,8 @@ const (
 	// address alone cannot exhaust a group's rate.
 	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
-	// knownSenders is how many addresses, and how many groups, are tracked for these limits.
+	// knownSenders is the maximum number of addresses, and of groups, that these limits keep track
+	// of.
 	knownSenders = 10_000
 )
 
@@ -99,7 +101,7 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return all
 }
 
-// route is a kind of page.
+// route is a kind of page, or the event stream.
 type route struct {
 	path string
 	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the event stream
@@ -264,7 +266,8 @@ type kept[T any] struct {
 	until time.Time
 }
 
-// keep returns a cached value, or produces it. Concurrent calls with the same key produce it once.
+// keep returns a cached value, or produces and caches it. An error is not cached. Concurrent calls
+// with the same key produce the value once.
 func keep[T any](
 	ctx context.Context, b *Board, all *lru.Cache[pageKey, kept[T]], key pageKey, produce func(context.Context) (T, error),
 ) (value T, err error) {
@@ -305,7 +308,8 @@ func newPage(contentType string, body []byte) *page {
 	return &page{contentType, body, zipped.Bytes(), hex.EncodeToString(sum[:12])}
 }
 
-// write answers a request with the page, or with 304 if the client already has it.
+// write answers a request with the page, or with 304 if the client already has it. caching is the
+// Cache-Control header of the answer.
 func (p *page) write(w http.ResponseWriter, r *http.Request, caching string) {
 	h := w.Header()
 	h.Set("Cache-Control", caching)

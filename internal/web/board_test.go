@@ -145,8 +145,8 @@ func fill(path string, values map[string]any) string {
 }
 
 // TestRoutes: each page can be read with its link, and shows neither the link's token nor a person
-// of another group. A request with a foreign or invalid token, salt, group, player, ladder or
-// season gets 404. Pages and refusals have the security headers.
+// of another group. A request with a foreign or invalid token, salt, group, player, ladder, season,
+// month or page number gets 404. Pages and refusals have the security headers.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -277,7 +277,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCaching: pages are revalidated each time, files are cached forever, and both are compressed.
+// TestCaching: clients revalidate pages each time and cache files forever. Both are compressed. A
+// new match changes the ETag of the ranking.
 func TestCaching(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -312,7 +313,8 @@ type viewer struct {
 	cut    chan struct{}
 }
 
-// follow follows the board from an address.
+// follow requests the board's events, forwarded for the given address, and returns the status of
+// the response.
 func (c *club) follow(ctx context.Context, from string) (viewer, int) {
 	c.t.Helper()
 	v := viewer{make(chan struct{}, 100), make(chan struct{})}
@@ -505,7 +507,8 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestSizeOfTheRanking: the ranking of 200 players compresses to at most 60,000 bytes.
+// TestSizeOfTheRanking: the ranking of 200 players, with a sparkline for each, compresses to at
+// most 60,000 bytes.
 func TestSizeOfTheRanking(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

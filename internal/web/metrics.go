@@ -22,7 +22,7 @@ const maxChatSeries = 20
 const (
 	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default.
 	metricsTimeout = 5 * time.Second
-	// maxScrapes is how many scrapes may be in progress.
+	// maxScrapes is the maximum number of scrapes in progress at the same time.
 	maxScrapes = 10
 )
 
@@ -108,7 +108,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// numberOf returns a number or a flag as a float.
+// numberOf returns a number as a float. A boolean becomes 1 for true and 0 for false.
 func numberOf(v reflect.Value) float64 {
 	switch {
 	case v.CanFloat():

@@ -204,7 +204,8 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// botMetrics returns the bot's metrics without labels, by name without prefix.
+// botMetrics returns the values of the bot's metrics that have no labels, by their names without
+// the prefix "elobot_".
 func botMetrics(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	found := make(map[string]float64)

@@ -123,8 +123,8 @@ func (s *Server) Close() {
 }
 
 // Run serves until the context ends. It then waits up to stopWithin for requests in flight, and
-// cuts off those that take longer. It fails only if serving or stopping does. If the server does
-// not listen, Run only waits until the context ends. Run can be called once.
+// cuts off those that take longer. It returns an error only if serving or stopping fails. If the
+// server does not listen, Run only waits until the context ends. Run can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		<-ctx.Done()

@@ -52,8 +52,8 @@ type visit struct {
 	query   url.Values
 }
 
-// visit parses a request. It fails with stats.ErrNotThere if the group does not have the ladder in
-// the query.
+// visit parses a request. below is the request's path below the board's path. visit fails with
+// stats.ErrNotThere if the group does not have the ladder in the query.
 func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query url.Values) (*visit, error) {
 	zone := ranking.Display{TimeZone: g.TimeZone}.Zone()
 	v := &visit{
@@ -154,10 +154,11 @@ func (v *visit) Is(page string) bool {
 	return path.Base(v.request.URL.Path) == page
 }
 
-// T returns a text. pairs are the names and values of its arguments.
+// T returns the text with the given id in the board's language. pairs are the names and values of
+// the text's arguments.
 func (v *visit) T(id string, pairs ...any) string { return v.Text(id, argsOf(pairs)) }
 
-// N returns a text in the plural form for a count. pairs are as for T.
+// N is like T, but returns the text in the plural form for a count.
 func (v *visit) N(id string, count int, pairs ...any) string {
 	return v.Plural(id, count, argsOf(pairs))
 }
@@ -176,8 +177,8 @@ func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())
 // Stamp formats a time for machines, as RFC 3339 in the group's time zone.
 func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
 
-// Name returns the name of a player, or a text in its place for a nameless player, with the
-// distinguishing mark, if any.
+// Name returns the name of a player, or a general text for a nameless player. The distinguishing
+// mark, if there is one, follows in parentheses.
 func (v *visit) Name(n ranking.Name) string {
 	n = n.InPlaceOfNone(v.T("names.nameless"))
 	if n.Mark != "" {
@@ -186,7 +187,7 @@ func (v *visit) Name(n ranking.Name) string {
 	return n.Name
 }
 
-// Names returns the names of a side.
+// Names returns the names of a side's players, joined by "&".
 func (v *visit) Names(all []ranking.Name) string {
 	shown := make([]string, len(all))
 	for i, n := range all {
@@ -242,8 +243,8 @@ func (v *visit) Score(s [2]int) string {
 	}
 }
 
-// Letters returns the last results of a form, each as a letter with a CSS class. most limits how
-// many it returns.
+// Letters returns the results at the end of form, at most the given number, each as a letter with a
+// CSS class.
 func (v *visit) Letters(form string, most int) template.HTML {
 	var out strings.Builder
 	for _, r := range form[max(0, len(form)-most):] {
@@ -292,8 +293,8 @@ func (v *visit) points(ratings []stats.Rating) []chart.Point {
 	return points
 }
 
-// day returns the function that formats dates below a curve that shows a span of time: as days, or
-// as months if the span is long.
+// day returns a function that formats the dates below a curve. If the curve shows a span of more
+// than 300 days, dates are formatted as months, and otherwise as days.
 func (v *visit) day(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(v.T("date.months." + strings.ToLower(at.Month().String())))
@@ -305,8 +306,8 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 	}
 }
 
-// Span formats when a season began and ended. It omits the beginning of a ladder's first season,
-// and says that a current season has not ended.
+// Span formats the first and the last day of a season. It omits the first day of a ladder's first
+// season. Instead of the last day of a current season, it states that the season goes on.
 func (v *visit) Span(s stats.SeasonTable) string {
 	// A season that ends at midnight does not include the day that begins then.
 	from, last := "", v.Day(s.Until.Add(-time.Second))
@@ -323,7 +324,7 @@ func (v *visit) Span(s stats.SeasonTable) string {
 	}
 }
 
-// SeasonName returns the number of a season, with its name if it has one.
+// SeasonName returns a text with the number of a season and, if it has one, its name.
 func (v *visit) SeasonName(s stats.SeasonTable) string {
 	if s.Name != "" {
 		return capitalized(v.T("season.named", "Number", s.Number, "Name", s.Name))

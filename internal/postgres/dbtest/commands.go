@@ -48,7 +48,8 @@ func (Admins) IsAdmin(ctx context.Context, _ ranking.ExternalChatID, _ ladder.Us
 	return false, nil
 }
 
-// SentAt is when the commands of By were sent. It is recent enough for the commands to get answers.
+// SentAt is the time at which the commands of By are sent. It is recent enough for the commands to
+// get answers.
 var SentAt = time.Now().Truncate(time.Second)
 
 // By returns the origin of a command that a person sends in the club.
@@ -72,7 +73,7 @@ func Reported(reports ...command.Match) ranking.ReadReport {
 	return ranking.ReadReport{Parsed: &ranking.Parsed{Reports: reports}}
 }
 
-// Record makes Bob report a match between a and b.
+// Record makes Bob report a match between a and b in the club.
 func (w *World) Record(t *testing.T, key string, a, b command.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := Singles(a, b, ladder.Score{A: scoreA, B: scoreB})
@@ -107,7 +108,7 @@ func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scor
 	}
 }
 
-// Answer answers a command with a refusal, which also stores what the command shows about its
+// Answer answers a command with a refusal. This also stores what the command shows about its
 // sender.
 func (w *World) Answer(t *testing.T, key string, sender command.Person) {
 	t.Helper()

@@ -19,8 +19,8 @@ import (
 // MaxWait limits the waits of tests. A wait takes that long only if something is wrong.
 const MaxWait = time.Minute
 
-// Open returns a pool of up to 8 connections, which closes when the test ends. The adjust functions
-// may change its configuration.
+// Open returns a pool of up to 8 connections. The pool closes when the test ends. The adjust
+// functions may change its configuration.
 func Open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -140,14 +140,15 @@ func Receive[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-// Start runs f in a goroutine, and returns a channel that gets its error.
+// Start runs f in a goroutine, and returns a channel that receives the result of f.
 func Start(f func() error) <-chan error {
 	result := make(chan error, 1)
 	go func() { result <- f() }()
 	return result
 }
 
-// Blocked is a query for Await: it returns whether a session in this database waits for a lock.
+// Blocked is a query for Await. It returns true if a session in this database is waiting for a
+// lock.
 const Blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`
 
@@ -165,7 +166,8 @@ func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	})
 }
 
-// Purge calls postgres.Purge, and checks how many rows it removes or expires.
+// Purge calls postgres.Purge, and checks that it removes or expires exactly the given number of
+// rows.
 func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	t.Helper()
 	if removed, err := postgres.Purge(t.Context(), pool, nil); err != nil || removed != want {

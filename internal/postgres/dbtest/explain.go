@@ -33,7 +33,7 @@ func (r *Recorder) add(sql string, args []any) {
 	r.sent = append(r.sent, Statement{sql, args})
 }
 
-// Take returns the statements since the last call.
+// Take returns the statements that were recorded since the last call of Take.
 func (r *Recorder) Take() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,7 +174,8 @@ const years = `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT id, 1 + id * 37 % 16000, 'Name', 1500, 1500, 1500 FROM ladders WHERE id > 160`
 
-// filled holds the URL of the database that fill has filled with years; empty before that.
+// filled holds the URL of the database that fill has filled with years. The URL is empty before
+// that.
 var filled struct {
 	mu  sync.Mutex
 	url string

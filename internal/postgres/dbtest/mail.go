@@ -58,7 +58,7 @@ func newEmptyMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
 // MailIn returns the outbox of a database. It changes nothing.
 func MailIn(pool *pgxpool.Pool) Mail { return Mail{pgoutbox.NewStore(pool), pool} }
 
-// Bounds are the bounds of most tests.
+// Bounds are the bounds that most tests use.
 var Bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}
 
 // Chat returns the lane of messages of a chat.
@@ -136,18 +136,18 @@ func IDs(m *outbox.Message) (all []int64) {
 	return all
 }
 
-// Finish records results.
+// Finish records the results of messages.
 func (m Mail) Finish(t *testing.T, results ...outbox.Result) {
 	t.Helper()
 	m.MustAdvance(t, Bounds, results)
 }
 
-// SentAs returns the result of a message that was sent and got this id.
+// SentAs returns the result for a message that was sent and got the given message id.
 func SentAs(m outbox.Message, id int64) outbox.Result {
 	return outbox.Result{Message: m, Receipt: outbox.Receipt{MessageID: id}, Fingerprint: fmt.Sprintf("print %d", id)}
 }
 
-// Failed returns the result of a message that failed, with a pause of an hour.
+// Failed returns the result for a message that could not be sent, with a pause of an hour.
 func Failed(m outbox.Message, kind outbox.FailureKind) outbox.Result {
 	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Kind: kind, Err: errors.New("why")}}
 }
@@ -170,7 +170,7 @@ func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	Equal(t, "chats that may send something", expected, got)
 }
 
-// Row returns a description of a row of the outbox.
+// Row returns a description of the row of the outbox with the given id.
 func (m Mail) Row(t *testing.T, id int64) string {
 	t.Helper()
 	return Value[string](t, m.Pool, `

@@ -78,7 +78,8 @@ func (p *Proxy) OnMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.watch = watch
 }
 
-// Add makes the proxy add a notice to the end of each answer of the server; nil for none.
+// Add makes the proxy add the notice to the end of each answer of the server. A nil notice adds
+// nothing.
 func (p *Proxy) Add(t *testing.T, notice *pgproto3.NoticeResponse) {
 	t.Helper()
 	p.mu.Lock()
@@ -108,8 +109,8 @@ func (p *Proxy) Leave() {
 	p.Cut()
 }
 
-// Refuse closes all connections, and makes the proxy refuse new sessions with these error codes in
-// turn. Without codes, the proxy accepts new sessions again.
+// Refuse closes all connections, and makes the proxy refuse new sessions with errors that have the
+// given codes in turn. Without codes, the proxy accepts new sessions again.
 func (p *Proxy) Refuse(codes ...string) {
 	p.mu.Lock()
 	p.codes = codes
@@ -157,7 +158,8 @@ func (p *Proxy) keep(client, server net.Conn) bool {
 	return !p.Away.Load() && len(p.codes) == 0
 }
 
-// refuse refuses a session with an error if there are codes for that, and reports whether it did.
+// refuse refuses a session with an error, unless Refuse has set no codes. It reports whether it has
+// refused the session.
 func (p *Proxy) refuse(client net.Conn) bool {
 	p.mu.Lock()
 	codes := p.codes

@@ -51,7 +51,7 @@ type World struct {
 	Messages atomic.Int64
 }
 
-// NewWorld returns a world with the club and these people as its players.
+// NewWorld returns a world with the club, whose players are the given people.
 func NewWorld(t *testing.T, people ...command.Person) *World {
 	t.Helper()
 	return NewWorldIn(t, pgtest.Borrow(t), people...)
