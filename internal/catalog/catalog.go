@@ -90,14 +90,14 @@ func All() []Language { return languages }
 // Tag returns the IETF tag of the language.
 func (l Language) Tag() string { return l.tag.String() }
 
-// Text returns a text. It panics if there is no such text, or if a placeholder has no argument.
+// Text returns the text with the given id, with args in place of its placeholders. It panics if
+// there is no such text, or if a placeholder has no argument.
 func (l Language) Text(id string, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
 }
 
-// Plural returns the form of a text for a count. The formatted count is also the argument Count,
-// unless args has its own. Like Text, Plural panics if there is no such text, or if a placeholder
-// has no argument.
+// Plural is like Text, but returns the plural form for a count. The formatted count is also the
+// argument Count, unless args has its own Count.
 func (l Language) Plural(id string, count int, args Args) string {
 	with := Args{"Count": l.Number(count)}
 	maps.Copy(with, args)

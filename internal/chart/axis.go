@@ -9,7 +9,7 @@ import (
 const minRange = 60
 
 // mostTicks is the maximum number of ticks on a time axis, because a small picture has no room for
-// more. An axis of numbers has one more if both its ends are ticks.
+// more. An axis of numbers may have one more.
 const mostTicks = 4
 
 // extent is the range of values that the axes must cover.
@@ -51,7 +51,8 @@ func newScale(low, high, smallest float64, from, to int) scale {
 	return scale{min: low, max: high, from: from, to: to}
 }
 
-// at returns the pixel of a value, or the nearest pixel on the axis.
+// at returns the pixel of a value. For a value beyond the axis, it returns the nearest end of the
+// axis.
 func (s scale) at(value float64) int {
 	share := 0.5 // for values so large that a float64 cannot tell min from max
 	if s.max > s.min {

@@ -47,8 +47,8 @@ type Season struct {
 type Chart struct {
 	Highlighted []Line    // at most MaxHighlighted; the first has the first color
 	Others      [][]Point // drawn as thin gray lines
-	// the seasons that begin in the picture, in order; a mark shows where a season begins and all
-	// lines are interrupted
+	// Seasons lists the seasons that begin in the picture, in order. A mark shows where a season
+	// begins. All lines are interrupted there.
 	Seasons []Season
 	ByMatch bool // the horizontal axis counts matches, not days
 	Dark    bool // light lines on a dark background
@@ -58,8 +58,8 @@ type Chart struct {
 	Date func(time.Time) string
 }
 
-// Draw returns the picture as PNG, which is blank if the chart has no points. It fails if more than
-// MaxHighlighted lines are highlighted, or if a text cannot be drawn.
+// Draw returns the picture as PNG. The picture is blank if the chart has no points. Draw fails if
+// more than MaxHighlighted lines are highlighted, or if a text cannot be drawn.
 func Draw(c Chart) ([]byte, error) {
 	if len(c.Highlighted) > MaxHighlighted {
 		return nil, errors.New("draw chart: too many highlighted lines")

@@ -43,8 +43,8 @@ func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(t
 	return c
 }
 
-// NewSparkline returns the curve of points, oldest first, in a box. Neighboring points have equal
-// distances on the horizontal axis, which has no ticks. There must be at least one point.
+// NewSparkline returns the curve of points, oldest first, in a box. Neighboring points are equally
+// far apart on the horizontal axis, which has no ticks. There must be at least one point.
 func NewSparkline(points []Point, box image.Rectangle) Curve {
 	numbered := slices.Clone(points)
 	for i := range numbered {

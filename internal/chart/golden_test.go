@@ -106,8 +106,8 @@ func goldenCharts() map[string]Chart {
 	return charts
 }
 
-// inSeasons starts a second and a third season. Players begin both at 1500. The first player is not
-// in the third season.
+// inSeasons adds a second and a third season to a chart. Players begin both at 1500. The first
+// highlighted player is not in the third season.
 func inSeasons(c Chart) Chart {
 	for i, first := range []int{70, 120} {
 		c.Seasons = append(c.Seasons, Season{Match: first, Label: fmt.Sprintf("Season %d", i+2)})

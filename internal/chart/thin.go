@@ -13,12 +13,11 @@ type column struct {
 	x           int
 	top, bottom int // the highest and the lowest pixel
 	last        int // the height at which the line continues
-	// the pixel up to which the line may continue: the next season, or the end of the plot
-	end int
+	end         int // the pixel at which the line must end: the next season, or the end of the plot
 }
 
-// thin appends points to columns of the given width. Of each column it keeps the highest, the
-// lowest and the last point. It does not need the first, which is between the extremes.
+// thin appends points to columns of the given width in pixels. Of each column, it keeps the
+// highest, the lowest and the last point. The first point is not needed to draw the line.
 func (p *plot) thin(columns trace, points []Point, width int) trace {
 	season := 0
 	for _, point := range points {

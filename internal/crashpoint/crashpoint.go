@@ -22,7 +22,8 @@ const (
 	Applied Point = "applied"
 	// Handled: all effects of an update have committed, but Telegram has no confirmation yet.
 	Handled Point = "handled"
-	// Fired: a timer has fired, and all its effects have committed, or firing it has failed.
+	// Fired: either a timer has fired and all its effects have committed, or the timer has failed
+	// to fire.
 	Fired Point = "fired"
 	// Requesting: the notices of a message are marked as sending, but no request has begun.
 	Requesting Point = "requesting"
@@ -62,8 +63,8 @@ const (
 	Meet = "meet"
 )
 
-// Plan returns the content of a plan file that asks for the action what at the nth visit to a
-// point. n counts from 1. Only visits after the file was written count.
+// Plan returns the content of a plan file. The plan is to carry out the action what at the nth
+// visit to the point p. n counts from 1. Only visits after the file was written count.
 func Plan(p Point, n int, what string) string { return fmt.Sprintf("%d %s %s", n, what, p) }
 
 // Poison is a text that, in an update, kills the process that handles the update. It imitates an

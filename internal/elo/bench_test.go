@@ -7,7 +7,7 @@ import (
 	"elobot/internal/elo"
 )
 
-// BenchmarkChange measures calculating the rating change of a winner in a match between sides of
+// BenchmarkChange measures the calculation of a winner's rating change in a match between sides of
 // equal size.
 func BenchmarkChange(b *testing.B) {
 	for _, size := range []int{1, 2, 10} {

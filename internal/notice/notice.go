@@ -44,7 +44,7 @@ type Kind struct {
 }
 
 // Fleeting is implemented by a type of notice if some of its notices expire as fast as an Answer,
-// whatever the Purpose of the kind. Fleeting reports whether this notice does.
+// whatever the Purpose of the kind. The method Fleeting reports whether a notice is one of these.
 type Fleeting interface{ Fleeting() bool }
 
 var (

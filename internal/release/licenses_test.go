@@ -85,8 +85,9 @@ func linked(t *testing.T) map[string]module {
 
 var licenseName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|copyright|notice|patents|ofl|ftl)([-.].*)?$`)
 
-// licenses returns the license texts of a module: in its root, in its linked packages, in the
-// folders between, in folders of data below, and in folders named licenses.
+// licenses returns the license texts of a module that are in one of these folders: the module's
+// root, the linked packages, the folders between, folders without code below a linked package, and
+// all folders named licenses.
 func licenses(t *testing.T, m module) (texts []string) {
 	t.Helper()
 	must(t, filepath.WalkDir(m.dir, func(path string, entry os.DirEntry, err error) error {
@@ -104,7 +105,7 @@ func licenses(t *testing.T, m module) (texts []string) {
 	return texts
 }
 
-// concerns reports whether the license texts of a folder are about linked packages.
+// concerns reports whether license texts in the folder dir apply to linked packages of m.
 func concerns(dir string, m module) bool {
 	if dir == m.dir {
 		return true

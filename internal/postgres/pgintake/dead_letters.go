@@ -18,8 +18,8 @@ import (
 // intake.DeadLetters for updates; pgoutbox adds the dead letters of notices. Set the exported
 // fields before the first use.
 type DeadLetters struct {
-	// Lease must be held to save a letter, otherwise saving fails with outbox.ErrLeaseLost. If
-	// Lease is nil, no lease is needed.
+	// Lease must be held when a letter is saved. Otherwise saving fails with outbox.ErrLeaseLost.
+	// If Lease is nil, no lease is needed.
 	Lease *postgres.Lease
 	// Committed is called with the lane of each notice that SaveAndNotify has queued. It must not
 	// block. It may be nil.
@@ -115,8 +115,8 @@ func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]
 	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, ids)
 }
 
-// Since returns the dead letters that were last seen at this time or later and whose last error
-// contains the text, ignoring case. They are in the order of their ids.
+// Since returns the dead letters that were last seen at the given time or later, and whose last
+// error contains the text, ignoring case. The letters are in the order of their ids.
 func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`
@@ -136,8 +136,8 @@ func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadL
 	return letters[0], nil
 }
 
-// Drop deletes the dead letters with these ids, and returns the ids that existed, in any order. The
-// notices themselves stay dead.
+// Drop deletes the dead letters with these ids. It returns the ids of the letters that existed, in
+// any order. The notices themselves stay dead.
 func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]postgres.DeadLetterID, error) {
 	return postgres.Collect(ctx, d.pool, "drop dead letters", pgx.RowTo[postgres.DeadLetterID],
 		`DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
