@@ -59,8 +59,8 @@ func lastOf[T any](record []T, limit int) []T {
 	return record
 }
 
-// Calls returns the recorded calls in order of arrival, including those in progress.
-// WithRecordLimit limits them to the last calls.
+// Calls returns the recorded calls in the order of their arrival, including those in progress.
+// WithRecordLimit limits their number.
 func (s *Server) Calls() []Call { return s.callsWhere(func(*Call) bool { return true }) }
 
 // CallsOf is like Calls, for the calls of one method.

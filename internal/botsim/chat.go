@@ -45,7 +45,7 @@ type Chat struct {
 	// Guarded by s.mu.
 	title       string
 	order       []int64          // past and present members, in the order in which they first joined
-	status      map[int64]string // of all present and former members, including the bot
+	status      map[int64]string // of present and past members, including the bot, by user id
 	started     bool             // in a private chat: the user has started the bot
 	migratedTo  int64
 	lastID      int
@@ -160,7 +160,7 @@ func (s *Server) ensureUser(u User) {
 	}
 }
 
-// Chat returns the chat with that id, or nil if there is none.
+// Chat returns the chat with the given id, or nil if there is none.
 func (s *Server) Chat(id int64) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,17 +183,18 @@ func (c *Chat) Title() string {
 	return c.title
 }
 
-// Messages returns all messages of the chat in order, including service messages, and including
-// deleted messages, in which Deleted is set.
+// Messages returns all messages of the chat in the order in which they were sent. They include
+// service messages, and deleted messages, in which Deleted is set.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
-// BotMessages returns the messages that the bot has sent to the chat, in order. It includes deleted
-// messages, but no service messages.
+// BotMessages returns the messages that the bot has sent to the chat, in the order in which they
+// were sent. They include deleted messages, but no service messages.
 func (c *Chat) BotMessages() []Message {
 	return c.collect(func(m *message) bool { return m.From.ID == c.s.bot.ID && m.Service == "" })
 }
 
-// Message returns the current state of the message with that id. It returns false if there is none.
+// Message returns the current state of the message with the given id. It returns false if there is
+// none.
 func (c *Chat) Message(id int) (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -228,9 +229,9 @@ func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	return sent, nil
 }
 
-// WaitEdits waits until the message with that id, which must be the bot's, has been edited at least
-// n times, and returns the message. If ctx ends or the server is closed first, it returns an error
-// and the message as it is.
+// WaitEdits waits until the message with the given id, which must be the bot's, has been edited at
+// least n times, and returns the message. If ctx ends or the server is closed first, it returns an
+// error and the message as it is.
 func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
 	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
 	m, _ := c.Message(id)

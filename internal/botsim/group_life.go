@@ -116,7 +116,7 @@ func (s *Server) getChatAdministrators(r *request) (any, error) {
 	return admins, nil
 }
 
-// serviceNote returns a service message with a single field.
+// serviceNote returns a service message with the given field.
 func serviceNote(field string, value any) *message {
 	m := &message{extra: map[string]any{field: value}}
 	m.Service = field
@@ -176,8 +176,8 @@ func (c *Chat) setRole(u User, status string) {
 	c.changeStatus(c.owner(), u, status)
 }
 
-// Join adds a user to the group by a link, with the service message. A user who writes to the group
-// joins it without a service message.
+// Join makes a user join the group by a link, and adds the service message. A user who only writes
+// to the group joins it without a service message.
 func (c *Chat) Join(u User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *Chat) Join(u User) {
 	c.serviceMessage(u, serviceNote(serviceNewMembers, []User{c.s.current(u)}))
 }
 
-// Leave makes a user or the bot leave the group, with the service message.
+// Leave makes a user or the bot leave the group, and adds the service message.
 func (c *Chat) Leave(u User) {
 	if u.ID == c.s.bot.ID {
 		c.removeBot(statusLeft)
@@ -199,7 +199,8 @@ func (c *Chat) Leave(u User) {
 	c.serviceMessage(u, serviceNote("left_chat_member", c.s.current(u)))
 }
 
-// Rename changes the group's title, with the service message, which already shows the new title.
+// Rename changes the group's title, and adds the service message. In that message, the chat already
+// has the new title.
 func (c *Chat) Rename(by User, title string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

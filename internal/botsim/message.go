@@ -14,7 +14,7 @@ const serviceTopicCreated = "forum_topic_created"
 type message struct {
 	Message
 	chat       *Chat
-	noFrom     bool // the message has no author, as a channel's post
+	noFrom     bool // the message has no author, such as a channel's post
 	senderChat *SenderChat
 	tooOld     bool           // too old to be edited by the bot
 	ephemeral  int            // id of an ephemeral message, which only its author and the bot see; else 0
@@ -43,8 +43,9 @@ func (c *Chat) add(m *message) {
 	c.s.publish(m.Message)
 }
 
-// setReplyTarget sets the message that m replies to, if there is one: the message of the chat with
-// the id ReplyTo, unless it is deleted, or else, in a topic, the message that created the topic.
+// setReplyTarget sets the message that m replies to, if there is one. That is the message of the
+// chat with the id ReplyTo, unless that message is deleted. Otherwise, in a topic, it is the
+// message that created the topic.
 func (c *Chat) setReplyTarget(m *message) {
 	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
 		m.wireReply = target

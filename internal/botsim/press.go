@@ -50,7 +50,8 @@ func (s *Server) Press(from User, m Message, data string) string {
 	return id
 }
 
-// pressedMessage returns the message of a callback query. A deleted or unknown message has date 0.
+// pressedMessage returns the message of a callback query, as the Bot API encodes it. A deleted or
+// unknown message has the date 0.
 func (c *Chat) pressedMessage(id int) any {
 	if m, ok := c.byID[id]; ok && !m.Deleted {
 		raw, err := m.wire()
@@ -76,8 +77,8 @@ func (s *Server) answerCallbackQuery(r *request) (any, error) {
 	return true, nil
 }
 
-// WaitAnswer waits until the bot has answered the button press with that id. It fails if ctx ends
-// or the server is closed first.
+// WaitAnswer waits until the bot has answered the button press with the given id, and returns the
+// answer. It fails if ctx ends or the server is closed first.
 func (s *Server) WaitAnswer(ctx context.Context, queryID string) (CallbackAnswer, error) {
 	var found CallbackAnswer
 	err := s.wait(ctx, &s.answered, func() bool {

@@ -76,7 +76,7 @@ func (c *client) sendAs(t *testing.T, encoding, method string, params fields) re
 	return c.post(t, method, kind, body)
 }
 
-// post sends a body of any content type.
+// post calls a method with a body of the content type kind.
 func (c *client) post(t *testing.T, method, kind string, body io.Reader) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(testContext(t), http.MethodPost, c.base+method, body)

@@ -270,8 +270,8 @@ func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
 // WithWebhookDelays sets a function that returns the delay after a failed attempt to deliver an
-// update. It gets the number of the attempt: 1, 2, 3 … A positive Retry-After in the response
-// replaces the delay. The default delays are 0, 2, 4, 8 … seconds, at most 60.
+// update. The argument is the number of the attempt: 1, 2, 3 … A positive Retry-After in the
+// response replaces the delay. The default delays are 0, 2, 4, 8 … seconds, at most 60.
 func WithWebhookDelays(after func(attempt int) time.Duration) Option {
 	return func(o *options) { o.webhookDelays = after }
 }

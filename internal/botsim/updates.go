@@ -172,7 +172,7 @@ func (s *Server) startPoll(
 	return nil, q.Wait(), nil
 }
 
-// endPoll ends a long poll and returns the updates that have arrived.
+// endPoll ends a long poll and returns the first updates that wait, at most limit.
 func (s *Server) endPoll(p *updates.Poll, limit int) updates.List {
 	s.mu.Lock()
 	defer s.mu.Unlock()

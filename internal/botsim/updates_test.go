@@ -12,7 +12,8 @@ import (
 
 const conflictText = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 
-// scene starts a server with one group of two users.
+// scene starts a server with a group of two users. It returns the server, a client, the group, and
+// Alice, who is the group's creator.
 func scene(t *testing.T, opts ...botsim.Option) (*botsim.Server, *client, *botsim.Chat, botsim.User) {
 	t.Helper()
 	s := botsim.Start(t, opts...)

@@ -242,8 +242,9 @@ func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
 	return d
 }
 
-// endDelivery completes the record of an attempt. It applies the result unless the webhook was
-// removed or the server closed during the attempt.
+// endDelivery completes the record of an attempt, and returns the delay before the next delivery of
+// the lane. The result of the attempt has no effect if the webhook was removed or the server was
+// closed in the meantime.
 func (s *Server) endDelivery(
 	h *activeWebhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {

@@ -35,7 +35,7 @@ func listing(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// fill creates files in a folder.
+// fill creates files with the given names, and some content, in a folder.
 func fill(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	files := make(fstest.MapFS)

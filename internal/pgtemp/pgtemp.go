@@ -75,7 +75,8 @@ type engine interface {
 	// pid returns the process id of the server, or 0 if it is not running as a process of this
 	// machine.
 	pid() int
-	// pause stops the server; resume restarts it on the same port with the same data.
+	// pause stops the server, as Server.Pause does. resume restarts it on the same port with the
+	// same data.
 	pause(ctx context.Context, immediate bool) error
 	resume(ctx context.Context) error
 	stop(ctx context.Context) error
@@ -88,7 +89,7 @@ type Server struct {
 	home *folder
 	log  func(format string, args ...any)
 
-	// Each source that is tried sets these.
+	// These fields are set anew for each source that is tried.
 	engine engine
 	url    string
 	kind   string

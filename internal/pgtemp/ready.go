@@ -131,9 +131,9 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 }
 
 // UnsetVariables unsets all environment variables of this process whose names begin with PG. They
-// refer to the user's own server, but would apply to connections to this package's server too. It
-// also makes further connections of this process demand proof that the server knows the password,
-// because another process may listen where the server was.
+// refer to the user's own server, but would also apply to connections to this package's server.
+// UnsetVariables then makes later connections of this process demand proof that the server knows
+// the password, because another process may listen where the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")

@@ -49,8 +49,8 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// isUnescaped reports whether the user or the password of a URL may contain an unescaped @, /, ? or
-// #. pgx would take the rest of the password for a host, and look it up.
+// isUnescaped reports whether a URL may contain an unescaped @, /, ? or # in its user or password.
+// pgx would look up the part after such a character as a host name.
 func isUnescaped(url string) bool {
 	scheme, rest, _ := strings.Cut(url, "://")
 	if scheme != "postgres" && scheme != "postgresql" {
@@ -88,7 +88,7 @@ func Address(config *pgx.ConnConfig) string {
 	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database
 }
 
-// hidden is shown instead of the user in errors.
+// hidden replaces the user in errors.
 const hidden = "…"
 
 // discreet is a tracer that removes the user from each connection error before any other code sees

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Encryption describes whether others can read the traffic of a connection.
+// Encryption tells whether a connection is encrypted, and whether others may read its traffic.
 type Encryption struct {
 	TLS string // the version of TLS; empty without TLS
 	// Exposed means that the connection is not encrypted and does not seem to stay on this machine

@@ -20,8 +20,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStaysInside: only connections on this machine or in a network of containers stay inside. A
-// private address is not enough.
+// TestStaysInside: staysInside returns true for a connection to this machine, or to a container
+// with a private address. A private address without the name of a container is not enough.
 func TestStaysInside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -69,7 +69,7 @@ func TestAsksTwice(t *testing.T) {
 	}
 }
 
-// far is a connection that claims to have another remote address.
+// far is a connection that reports the given remote address instead of its own.
 type far struct {
 	net.Conn
 	remote net.Addr

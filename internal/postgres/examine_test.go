@@ -87,8 +87,8 @@ func follow(t *testing.T, url string) {
 	}()
 }
 
-// TestAsynchronousStandbys: standbys count only if no synchronous one is configured. Even a role
-// that may not see their details can count them.
+// TestAsynchronousStandbys: ExamineServer counts standbys only if no synchronous standby is
+// configured. A role that may not see the details of standbys gets the same count.
 func TestAsynchronousStandbys(t *testing.T) {
 	t.Parallel()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{"fsync": "off"}})

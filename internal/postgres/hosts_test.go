@@ -80,7 +80,7 @@ func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 	}
 }
 
-// through returns the URL of the database with other hosts.
+// through returns the database's URL with the given hosts, each with its port.
 func through(t *testing.T, databaseURL string, hosts ...string) string {
 	t.Helper()
 	u, err := url.Parse(pgtest.ByTCP(t, databaseURL))

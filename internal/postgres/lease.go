@@ -27,7 +27,7 @@ const LeaderLease = "leader"
 // use.
 type Lease struct {
 	Log *slog.Logger
-	// TimedOut is called when Acquire or Renew gets no answer in time.
+	// TimedOut is called when Acquire or Renew gets no answer before the deadline of its context.
 	TimedOut func()
 
 	pool         *pgxpool.Pool
@@ -57,8 +57,9 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 // acquisition has a greater epoch than all earlier ones. Before it takes the lease, Acquire waits
 // for running transactions under the lease; if that takes longer than the lock timeout, it returns
 // false. If this holder already has the lease, because the answer to an earlier call was lost,
-// Acquire succeeds again. If another holder has the lease, Acquire returns false. If the expiry is
-// too far ahead, for any holder, Acquire only corrects the expiry and returns false.
+// Acquire succeeds again. If another holder has the lease, Acquire returns false. If the lease
+// expires further ahead than its duration, whoever holds it, Acquire only corrects the expiry and
+// returns false.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -80,8 +81,8 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 
 // isHeld reports whether another holder has the lease, and returns the lease's last epoch. If the
 // expiry is further ahead than the lease's duration, the database's clock was set back. All
-// instances would then wait too long, so isHeld reduces such an expiry to the maximum and returns
-// true.
+// instances would then wait too long, so isHeld moves the expiry to one duration from now and
+// returns true.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
 		SELECT coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
@@ -105,9 +106,10 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	return true, epoch, nil
 }
 
-// take takes the lease, given its last epoch. It returns the new epoch, and whether the previous
-// holder crashed, which means that it did not release the lease. It fails with pgx.ErrNoRows if
-// another holder was faster, or if an earlier attempt of this holder has succeeded in the meantime.
+// take takes the lease, whose last epoch is last. It returns the new epoch, and whether the
+// previous holder crashed, which means that it did not release the lease. It fails with
+// pgx.ErrNoRows if another holder was faster, or if an earlier attempt of this holder has succeeded
+// in the meantime.
 func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)

@@ -16,7 +16,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// mustHold checks the only lease: its name, its holder, its epoch, and whether it still lasts.
+// mustHold checks the only lease in the database. want consists of its name, its holder, its epoch,
+// and whether it has not expired.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
 	got := dbtest.Value[string](t, pool, `
@@ -27,8 +28,8 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 }
 
 const (
-	// sharesLease takes the lock as a transaction under the lease does. takesLease takes it and
-	// raises the epoch, as a takeover does.
+	// sharesLease takes the leader's advisory lock as a transaction under the lease does.
+	// takesLease takes that lock and raises the epoch, as a takeover does.
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
 	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0));
 		UPDATE leases SET epoch = epoch + 1`

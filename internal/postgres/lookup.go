@@ -45,8 +45,8 @@ const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked
 // Unparked is the part of a SET clause that ends the parking of a chat.
 const Unparked = `parked_at = NULL, parked_until = NULL, parkings = 0`
 
-// FirstParking is how long the first refusal parks a chat. Even if a member sends a command, the
-// bot does not write to the chat earlier, unless it had left the chat.
+// FirstParking is how long the first refusal parks a chat. During that time, a command from a
+// member does not end the parking, unless the bot had left the chat.
 const FirstParking = `interval '10 minutes'`
 
 // BoardObject is the key of a board b's message in its chat. It must match ranking.Board.Object.

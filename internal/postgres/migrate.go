@@ -201,7 +201,7 @@ func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	return config
 }
 
-// atomicDriver runs each migration as one transaction that also clears the “dirty” mark, which
+// atomicDriver runs each migration as one transaction that also clears the dirty mark, which
 // golang-migrate sets before the migration. So if a version is dirty while this process holds the
 // lock, the transaction of that version was rolled back, and the migration can simply run again.
 type atomicDriver struct {

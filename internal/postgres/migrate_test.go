@@ -55,7 +55,7 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 		ORDER BY 1`)
 }
 
-// state returns the version of the database, and whether it is dirty.
+// state returns the version of the database, and whether that version is dirty.
 func state(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
 	return strings.Join(dbtest.Values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
@@ -87,8 +87,8 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	dbtest.Equal(t, "after up, down, up", want, schema(t, pool))
 }
 
-// newStep returns a new database at the newest version, and a function that runs a step of the
-// migrations there, "up" or "down".
+// newStep returns a new database at the newest version, and a function that runs the migration of a
+// step there. The direction is "up" or "down".
 func newStep(t *testing.T, step string) (pool *pgxpool.Pool, run func(direction string)) {
 	t.Helper()
 	pool = dbtest.Open(t, pgtest.New(t))
@@ -362,7 +362,7 @@ func TestMigrateClientKilled(t *testing.T) {
 }
 
 // TestMigrateSaysThatItWaits: an instance that has waited three seconds for another instance's
-// migration logs that. The migrating instance logs nothing, however long it takes.
+// migration logs that it is waiting. The migrating instance logs nothing, however long it takes.
 func TestMigrateSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
@@ -472,8 +472,8 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	}
 }
 
-// TestMigrateUnknownVersion: if the database has a version without a file, Migrate fails with
-// ErrTooOld or ErrTooNew and changes nothing, whether the version is dirty or not.
+// TestMigrateUnknownVersion: if the database's version is older or newer than all files, Migrate
+// fails with ErrTooOld or ErrTooNew and changes nothing, whether the version is dirty or not.
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

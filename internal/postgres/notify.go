@@ -140,8 +140,9 @@ func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(co
 	})
 }
 
-// report records whether listening or publishing fails; failing points to the field to set. It logs
-// when the first of the two begins to fail, and when both work again.
+// report records the state of listening or of publishing in the field that failing points to: err
+// is nil if it works. report logs when the first of the two begins to fail, and when both work
+// again.
 func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -207,8 +208,8 @@ func (n *Notifier) listen(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the next notification. If none arrives within silence, it pings the server and
-// returns no notification, with an error if the connection no longer works.
+// next waits for the next notification. If none arrives within silence, next pings the server. It
+// then returns no notification, and an error if the connection no longer works.
 func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()

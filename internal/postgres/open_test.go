@@ -74,7 +74,7 @@ func TestEverySession(t *testing.T) {
 	} {
 		settings[name] = dbtest.Value[string](t, pool, sql)
 	}
-	// Outside the pools, like LISTEN.
+	// The session that listens for notifications is also outside the pools.
 	outside := dbtest.Open(t, address, func(c *pgxpool.Config) { c.ConnConfig = pools.Auxiliary.Config().ConnConfig })
 	settings["outside the pools"] = dbtest.Value[string](t, outside, sql)
 	dbtest.Migrate(t, pools.Commands, fstest.MapFS{
@@ -112,7 +112,7 @@ func (f onLog) Handle(context.Context, slog.Record) error { f(); return nil }
 func (f onLog) WithAttrs([]slog.Attr) slog.Handler        { return f }
 func (f onLog) WithGroup(string) slog.Handler             { return f }
 
-// asRole returns the URL with another role and a wrong password.
+// asRole returns the database's URL with the given role and a wrong password.
 func asRole(t *testing.T, databaseURL, role string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -121,7 +121,7 @@ func asRole(t *testing.T, databaseURL, role string) string {
 	return u.String()
 }
 
-// rename returns the URL with another path.
+// rename returns the database's URL with the given path.
 func rename(t *testing.T, databaseURL, path string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)

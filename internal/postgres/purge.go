@@ -32,7 +32,7 @@ const commandLifetime = 72 * time.Hour
 var matchKind = notice.KindOf(ranking.MatchRecorded{}).Name
 
 // purges holds the statements that remove or expire old rows, at most $1 rows each. Ages are
-// literals in them, so that the planner can tell how few rows are that old.
+// literals in the statements, so that the planner can tell how few rows are that old.
 var purges = []string{
 	// The key of a match is also stored in the match, which is never purged.
 	deleteFrom("handled_commands", "key", `handled_at < now() - `+Interval(commandLifetime)),
@@ -57,8 +57,8 @@ func deleteFrom(table, key, condition string) string {
 }
 
 // expire returns the statement that expires rows o of the outbox at their deadline, and after
-// EditLifetime at the latest. It ignores the deadline of match results, because Summarize reports
-// late results to the chat.
+// EditLifetime at the latest. The statement ignores the deadline of match results, because
+// pgoutbox.Store.Summarize reports late results to the chat.
 func expire(rows string) string {
 	return `
 		UPDATE outbox

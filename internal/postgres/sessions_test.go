@@ -29,7 +29,7 @@ func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	return pool
 }
 
-// acquireSessions takes n sessions of the pool at the same time.
+// acquireSessions takes n sessions from the pool, all of which are then in use at the same time.
 func acquireSessions(t *testing.T, pool *pgxpool.Pool, n int) (all []*pgxpool.Conn) {
 	t.Helper()
 	for range n {
@@ -102,7 +102,7 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 }
 
 // TestSessionLifetime: sessions live for at most half an hour, and end at different ages. The URL
-// can override that.
+// can set another lifetime.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
 	url := dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL // this URL ends with parameters

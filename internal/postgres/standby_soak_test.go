@@ -128,7 +128,8 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	}
 }
 
-// cutShort runs an operation, cancels its waits for the standby with end, and returns its error.
+// cutShort runs an operation and returns its error. Whenever the operation waits for the standby,
+// cutShort calls end, which cancels the wait.
 func cutShort(t *testing.T, observer *pgxpool.Pool, end func(cancel func()), run func(context.Context) error) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)

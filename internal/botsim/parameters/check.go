@@ -88,11 +88,10 @@ func (t *Table) checkObject(typ string, fields map[string]any) error {
 	return nil
 }
 
-// owner is what parameters or fields belong to: an object, named by its type, or a method, which is
-// "".
+// owner is what parameters or fields belong to: the type of an object, or "" for a method.
 type owner string
 
-// part returns the term for a part of the owner.
+// part returns "parameter" for a method, and "field" for an object.
 func (of owner) part() string {
 	if of == "" {
 		return "parameter"

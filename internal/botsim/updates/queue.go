@@ -60,7 +60,7 @@ func NewQueue() *Queue { return &Queue{Next: firstID} }
 // Waiting returns the unconfirmed updates. The result is valid until the queue changes.
 func (q *Queue) Waiting() []*Update { return q.pending[q.head:] }
 
-// Add inserts an update by its id, nearly always at the end, and wakes the waiting long poll, if
+// Add inserts an update before all updates with higher ids, and wakes the waiting long poll, if
 // any.
 func (q *Queue) Add(u *Update) {
 	i := len(q.pending)

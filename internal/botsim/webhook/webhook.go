@@ -1,6 +1,6 @@
-// Package webhook is Telegram's side of a webhook: which addresses Telegram accepts, how it sends
-// an update there, and how long it waits before it sends the update again. The package does not
-// choose the next update.
+// Package webhook implements Telegram's side of a webhook: which addresses Telegram accepts, how it
+// sends an update there, and how long it waits before it sends the update again. The package does
+// not choose the next update.
 package webhook
 
 import (
@@ -35,8 +35,8 @@ func NewClient() *http.Client {
 	}
 }
 
-// RetryDelay returns how long Telegram waits before the next attempt, after attempt 1, 2, 3 … has
-// failed without a Retry-After.
+// RetryDelay returns how long Telegram waits after the given attempt has failed without a
+// Retry-After. Attempts count from 1.
 func RetryDelay(attempt int) time.Duration {
 	if attempt <= 1 {
 		return 0
@@ -45,7 +45,7 @@ func RetryDelay(attempt int) time.Duration {
 }
 
 // Post sends an update once. It returns the status of the response, or 0 if there was none. Unless
-// it gets a complete 2xx response, it returns an error, which is for last_error_message in
+// it gets a complete 2xx response, it returns an error, whose text is for last_error_message in
 // getWebhookInfo. retryAfter is the Retry-After of a complete response with another status, at most
 // an hour, or 0.
 func Post(

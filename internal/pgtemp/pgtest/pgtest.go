@@ -71,7 +71,8 @@ func WithParameter(database, name, value string) string {
 	return database + between + name + "=" + url.QueryEscape(value)
 }
 
-// ByTCP returns the URL of a database with its server's host and port instead of a Unix socket.
+// ByTCP returns the URL of a database with the host and port of its server, even if the given URL
+// has a Unix socket instead.
 func ByTCP(tb testing.TB, database string) string {
 	tb.Helper()
 	u, err := url.Parse(database)

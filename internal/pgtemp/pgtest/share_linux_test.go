@@ -76,8 +76,8 @@ func (r *run) kill() {
 	_ = r.shell.Wait() // it returns the signal as an error
 }
 
-// begin starts two test processes at once, waits until both have a server, and checks that it is
-// the same. It returns nil if this machine has no PostgreSQL programs.
+// begin starts two test processes at once, waits until each has a server, and checks that both have
+// the same one. It returns nil if this machine has no PostgreSQL programs.
 func (r *run) begin() (users []user) {
 	r.t.Helper()
 	const n = 2
