@@ -86,7 +86,8 @@ func shorten(text string, width int) string {
 // ascend. Neighbors are at least distance apart, and all are between top and bottom, where there
 // must be room for that. Labels that would be outside or too close to another one move.
 func spread(heights []int, distance, top, bottom int) []int {
-	// labels that touch; the label with index i belongs at sum/count + i*distance
+	// A block is a run of labels that touch each other. The label with index i, counted over all
+	// labels, is drawn at sum/count + i*distance.
 	type block struct{ sum, count int }
 	var blocks []block
 	for i, height := range heights {

@@ -30,7 +30,7 @@ type plot struct {
 	extent
 	area   image.Rectangle
 	x, y   scale
-	ends   []int // the pixels where seasons end; the last element is the end of the plot
+	ends   []int // the x coordinates where seasons end; the last is the right edge of the plot
 	labels []Label
 	traces []trace // the traces of the highlighted lines
 }

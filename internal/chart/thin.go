@@ -25,7 +25,7 @@ func (p *plot) thin(columns trace, points []Point, width int) trace {
 			season++
 		}
 		at, end := p.at(point), p.ends[season]
-		// a match recorded late has a higher number than the first match of the next season
+		// A match recorded late has a higher number than the first match of the next season.
 		at.X = min(at.X, end)
 		x := at.X - (at.X-p.area.Min.X)%width
 		if n := len(columns); n > 0 && x <= columns[n-1].x && columns[n-1].end == end {

@@ -25,7 +25,7 @@ func TestRemote(t *testing.T) {
 				t.Errorf("the clock is %v ahead (known: %t), want %v", got, ok, want)
 			}
 		}
-		// answer dates an answer after one delay and delivers it after another.
+		// answer dates an answer after the first delay, and delivers it after the second.
 		answer := func(before, after time.Duration) {
 			begun := time.Now()
 			synctest.Wait()

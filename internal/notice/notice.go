@@ -24,7 +24,7 @@ const (
 )
 
 // Lifetime returns how long a notice is worth sending: 10 minutes for an Answer, and 24 hours for
-// all other notices. Telegram keeps an unfetched update for 24 hours, too.
+// all other notices. Telegram keeps an update for 24 hours, too, until the bot fetches it.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute

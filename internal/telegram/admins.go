@@ -17,8 +17,8 @@ const adminsTimeout = 2 * time.Second
 
 // Admins implements AdminSource. It requests the list of all admins, which Telegram returns to
 // every member, because requesting a single member is guaranteed to work only if the bot is an
-// admin. It returns no admins and no error if Telegram refuses the request for good, such as for a
-// chat that is unknown, that the bot may not ask about, or whose id has changed.
+// admin. It returns no admins and no error if Telegram refuses the request for good, for example
+// because the chat is unknown, has another id by now, or does not have the bot as a member.
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
@@ -32,7 +32,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]lad
 	if err != nil {
 		kind := Failure(err).Kind
 		if kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err) {
-			// a retry would have the same outcome
+			// A retry would fail in the same way.
 			return nil, nil
 		}
 		return nil, fmt.Errorf("get admins: %w", err)

@@ -61,7 +61,7 @@ func NewClient(token, serverURL string) (*Client, error) {
 	// message may. The context of a request limits its time.
 	pool := http.DefaultTransport.(*http.Transport).Clone()
 	pool.MaxIdleConnsPerHost = 64
-	// detect dead connections, which otherwise look like slow ones
+	// Pings detect dead connections, which otherwise look like slow ones.
 	pool.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}
 	secret := token[strings.Index(token, ":")+1:]
 	base := serverURL + "/bot" + token + "/"

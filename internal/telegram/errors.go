@@ -12,8 +12,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// conflictWait is how long to wait if another program polls. An immediate request would only abort
-// that program's poll, and its next poll would abort ours.
+// conflictWait is how long to wait before polling again if another program polls for the same bot.
+// Without the wait, the two programs would keep aborting each other's polls.
 const conflictWait = 5 * time.Second
 
 // ErrTokenRefused means that Telegram knows no bot with this token. Its text tells the operator

@@ -18,7 +18,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// checkNoSecret checks that neither an error nor any of its causes contains the token.
+// checkNoSecret checks that neither an error nor any of its causes contains the secret part of the
+// token. A nil error passes.
 func checkNoSecret(t *testing.T, what string, err error) {
 	t.Helper()
 	if err == nil {

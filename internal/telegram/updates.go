@@ -41,7 +41,8 @@ func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, e
 // of a webhook lists them, because Telegram would otherwise keep the last setting.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
-// pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.
+// pollMargin is how much longer a poll waits for its answer than it asks Telegram to wait for
+// updates.
 const pollMargin = 10 * time.Second
 
 // Updates polls as specified by intake.Source, and decodes the updates with read.

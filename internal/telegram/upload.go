@@ -10,7 +10,7 @@ import (
 
 // File is a file to upload.
 type File struct {
-	Field   string // the parameter that contains the file, or the file's name in attach://
+	Field   string // the parameter that the file is for, or the name that follows attach:// in one
 	Name    string
 	Content []byte
 }

@@ -44,8 +44,8 @@ const (
 	// address alone cannot exhaust a group's rate.
 	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
-	// knownSenders is the maximum number of addresses, and of groups, that these limits keep track
-	// of.
+	// knownSenders is the maximum number of addresses, and of groups, whose requests are counted
+	// for these limits.
 	knownSenders = 10_000
 )
 
@@ -233,7 +233,8 @@ func (b *Board) open(ctx context.Context, group ranking.GroupID, token string) (
 
 var errTooMany = errors.New("too many pages of the group")
 
-// page returns the page of a group's board that a request asks for.
+// page returns the requested page of a group's board, from the cache if it has the page for this
+// version. It fails with errTooMany if too many uncached pages of the group have been requested.
 func (b *Board) page(r *http.Request, g *stats.WebGroup, version uint64, of route) (*page, error) {
 	known := make(url.Values)
 	for _, name := range append([]string{"ladder"}, of.filters...) {
@@ -292,7 +293,7 @@ func keep[T any](
 	return value, err
 }
 
-// page is an answer, ready to be sent.
+// page is a response, ready to be sent.
 type page struct {
 	contentType  string
 	body, zipped []byte

@@ -114,14 +114,15 @@ func eval[T any](b *browser, expression string) (value T) {
 	return value
 }
 
-// await waits until an expression is true, even in a hidden tab, which draws no frames.
+// await waits until an expression is true. It polls, so it also works in a hidden tab, which draws
+// no frames.
 func (b *browser) await(expression string) {
 	b.t.Helper()
 	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond),
 		chromedp.WithPollingTimeout(dbtest.MaxWait)))
 }
 
-// quiet checks that no page has reported a problem.
+// quiet checks that no page of the tab has reported a problem.
 func (b *browser) quiet() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -339,8 +340,8 @@ func TestTwoInstances(t *testing.T) {
 	b.quiet()
 }
 
-// notify returns a notifier, which tells a board about the changes of all instances until the test
-// ends.
+// notify runs a notifier until the test ends. The notifier tells the board which groups any
+// instance has changed.
 func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifier {
 	t.Helper()
 	began := make(chan struct{}, 1)

@@ -9,7 +9,7 @@ func RoutePaths() (all []string) {
 	return all
 }
 
-// AssetPaths returns the paths of the pages' files.
+// AssetPaths returns the paths of the files that pages load.
 func AssetPaths() (all []string) {
 	for path := range assets() {
 		all = append(all, path)
@@ -17,7 +17,7 @@ func AssetPaths() (all []string) {
 	return all
 }
 
-// Client returns where a request comes from.
+// Client returns the address that a request comes from; see Proxies.client.
 var Client = Proxies.client
 
 // MaxViewersOf is the maximum number of viewers per address.

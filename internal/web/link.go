@@ -24,7 +24,8 @@ type Links struct {
 	key  []byte
 }
 
-// NewLinks returns the links at an address, with a key derived from the bot's token.
+// NewLinks returns Links for a server that is reached at publicURL. Their key is derived from the
+// bot's token.
 func NewLinks(publicURL, botToken string) Links {
 	return Links{strings.TrimRight(publicURL, "/"), hash([]byte(botToken), "elobot: links of web boards")}
 }

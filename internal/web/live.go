@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxViewers is the maximum number of viewers of an instance, and maxViewersOf the maximum per
-	// address.
+	// maxViewers limits how many viewers an instance has at the same time, and maxViewersOf how
+	// many of them have the same address.
 	maxViewers, maxViewersOf = 2000, 20
 	// eventTimeout is how long a viewer may take to read an event before the connection is dropped.
 	eventTimeout = 5 * time.Second
@@ -113,9 +113,9 @@ func (l *live) leave(group ranking.GroupID, address netip.Addr, changed chan str
 	}
 }
 
-// follow sends an event when something has changed in a group; changes in the pause after an event
-// share the next one. It ends when the viewer leaves or does not read, or the board is closed.
-// After a change, it also ends unless the link can be checked and still works.
+// follow sends the viewer an event after each change in the group. Changes during the pause after
+// an event share the next event. follow ends when the viewer leaves or stops reading, or the Board
+// is closed. After a change, it also ends if the link no longer works or cannot be checked.
 func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.GroupID) {
 	if r.Method != http.MethodGet {
 		refuse(w, http.StatusMethodNotAllowed)
@@ -128,7 +128,7 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 		return
 	}
 	defer b.live.leave(group, address, changed)
-	// The board may have been turned off in the meantime.
+	// The board may have been turned off before the viewer joined.
 	if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil {
 		refuse(w, http.StatusNotFound)
 		return

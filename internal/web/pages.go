@@ -37,7 +37,8 @@ func (v *visit) row(r stats.Row, t stats.Trend, noDraws bool) rankingRow {
 	}
 }
 
-// lastOnTV is the maximum number of results that an unattended screen shows beside the ranking.
+// lastOnTV is the maximum number of recent matches that an unattended screen shows beside the
+// ranking.
 const lastOnTV = 8
 
 func (b *Board) ranking(ctx context.Context, v *visit) (*page, error) {

@@ -264,7 +264,7 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic while reading the stats costs one response, not the server.
+// TestPanic: after a panic while reading the stats, the server still answers the next request.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var once sync.Once

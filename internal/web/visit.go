@@ -108,7 +108,7 @@ func (v *visit) month() (time.Time, error) {
 	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // in some zones a month may begin at 1:00
 }
 
-// Asset returns the address of a file, empty if there is none.
+// Asset returns the address of the file with this name, or "" if there is none.
 func (v *visit) Asset(name string) string {
 	for address := range assets() {
 		if strings.HasSuffix(address, "-"+name) {
@@ -254,7 +254,7 @@ func (v *visit) Letters(form string, most int) template.HTML {
 	return template.HTML(out.String())
 }
 
-// spark returns the small curve of a row, empty without ratings.
+// spark returns the sparkline of a row. It is empty if there are no ratings.
 func (v *visit) spark(ratings []stats.Rating) template.HTML {
 	if len(ratings) == 0 {
 		return ""
@@ -340,11 +340,12 @@ func capitalized(text string) string {
 // Percent formats a share in ten-thousandths as a whole percentage.
 func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
 
-// Hidden returns the value of the parameter ladder for a hidden form field, empty for the default
-// ladder.
+// Hidden returns the value of the parameter "ladder" for a hidden form field. It is empty for the
+// default ladder.
 func (v *visit) Hidden() string { return v.parameter(v.Ladder) }
 
-// parameter returns the value of the parameter ladder in addresses, empty for the default ladder.
+// parameter returns the value of the parameter "ladder" in addresses. It is empty for the default
+// ladder.
 func (v *visit) parameter(l ranking.LadderLabel) string {
 	if l.ID == v.Group.Ladders[0].ID {
 		return ""

@@ -102,8 +102,9 @@ var (
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
-// Scanned returns the tables that a plan reads completely, or through a whole index. An index scan
-// directly below a LIMIT does not count. A table may occur several times.
+// Scanned returns the names of the tables that a plan reads completely, either directly or through
+// a whole index. An index scan directly below a LIMIT does not count. A name may occur several
+// times.
 func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")
@@ -113,7 +114,7 @@ func Scanned(plan string) (tables []string) {
 			!strings.Contains(lines[max(0, i-1)], "Limit") && !strings.Contains(lines[i+1], "Index Cond") {
 			m = index
 		}
-		if m != nil && m[1] != "waiting" && m[1] != "ladder" { // names of CTEs, not tables
+		if m != nil && m[1] != "waiting" && m[1] != "ladder" { // these are names of CTEs
 			tables = append(tables, m[1])
 		}
 	}
@@ -223,7 +224,7 @@ func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 type Explained struct {
 	Name string
 	Run  func(ctx context.Context) error
-	Want int // how many statements Run must send, -1 for any number
+	Want int // how many statements Run must send, or -1 for any number
 }
 
 // MustNotScan runs the commands, one after the other, and checks the plans of the statements that

@@ -112,8 +112,8 @@ func (m Mail) Take(t *testing.T, id outbox.ChatID) *outbox.Message {
 	return m.Turn(t, Chat(id)).Message
 }
 
-// MustTake is like Take, but fails the test unless the message has exactly the notices with these
-// ids, in this order.
+// MustTake is like Take, but fails the test unless there is a message to send and it has exactly
+// the notices with these ids, in this order.
 func (m Mail) MustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Message {
 	t.Helper()
 	message := m.Take(t, id)

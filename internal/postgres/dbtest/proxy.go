@@ -31,7 +31,7 @@ type Proxy struct {
 	mu     sync.Mutex
 	watch  func(kind byte, body []byte) (cut bool)
 	notice []byte        // encoded; nil for none
-	codes  []string      // errors that refuse new sessions, in turn; none: sessions may begin
+	codes  []string      // codes of the errors that refuse new sessions, in turn; empty for none
 	flow   chan struct{} // closed while data flows
 	conns  []net.Conn    // connections for Cut, even closed ones
 }

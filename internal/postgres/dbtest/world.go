@@ -30,8 +30,8 @@ var (
 	Zoe   = command.Person{ID: 26, Name: "Zoe"}
 )
 
-// AsNew returns the change that inserts a person. If the person has an id, it also records a
-// sighting in the chat.
+// AsNew returns the change that inserts a person. If the person has a user id, the change also
+// records that the person was seen in the chat.
 func AsNew(p command.Person) ranking.PlayerChange {
 	change := ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
 	if p.ID != 0 {
