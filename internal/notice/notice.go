@@ -19,7 +19,7 @@ type Purpose string
 
 const (
 	Outcome      Purpose = "outcome"      // the effect of a command, or why it had none
-	Answer       Purpose = "answer"       // the answer to a question, or another reply that the sender can ask for again
+	Answer       Purpose = "answer"       // a reply that the sender can ask for again, such as a ranking
 	Notification Purpose = "notification" // not the answer to a command
 )
 

@@ -105,7 +105,8 @@ func (v *visit) month() (time.Time, error) {
 	if err != nil || at.Year() < 1970 || at.Year() > 9000 {
 		return at, stats.ErrNotThere
 	}
-	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // in some zones a month may begin at 1:00
+	// Use the second day, because in some zones the first one begins at 1:00.
+	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil
 }
 
 // Asset returns the address of the file with this name, or "" if there is none.
