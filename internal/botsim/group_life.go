@@ -233,7 +233,7 @@ func (c *Chat) MigrateNewFirst() *Chat {
 	return c.migrate((*migration).announceNew, (*migration).announceJoin, (*migration).announceOld)
 }
 
-// MigrateJoinFirst is like Migrate, with the membership update first, before either service
+// MigrateJoinFirst is like Migrate, but the membership update comes first, before either service
 // message.
 func (c *Chat) MigrateJoinFirst() *Chat {
 	return c.migrate((*migration).announceJoin, (*migration).announceOld, (*migration).announceNew)

@@ -19,7 +19,7 @@ type Database struct {
 	Pool *pgxpool.Pool
 
 	original string // see fingerprintOf
-	emptySQL string // the statement of Empty
+	emptySQL string // the statement that Empty executes
 	drop     func() error
 }
 
