@@ -96,6 +96,7 @@ const (
 	chartCode     = "g" // graph
 	postChartCode = "o" // open
 	restCode      = "a" // all
+	aboutCode     = "y" // who is this
 )
 
 // callbacks returns the callbacks of all buttons. Callers must not modify the slice.
@@ -120,6 +121,7 @@ func tableOfCallbacks() []Callback {
 			return ranking.ChangeLadder{}
 		}),
 		pageButton(seasonCode, command.NameSeason, parseStart, pressStart),
+		pageButton(aboutCode, namePlayer, parsePlayerButton, pressPlayer),
 		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation {
 			return ranking.Say{Notice: page}
 		}),

@@ -68,6 +68,7 @@ var goldenWithNames = map[string]string{
 	"match_page":      "matches/of_group",
 	"history_page":    "matches/of_player",
 	"player_card":     "player/account",
+	"player_page":     "player/nick",
 	"odds":            "odds/doubles",
 	"teams":           "odds/teams",
 	"my_standings":    "me/groups_one",

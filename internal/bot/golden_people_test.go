@@ -124,6 +124,7 @@ func goldenPlayerCards() map[string]notice.Notice {
 		}),
 		"without_username": card(called("David"), 1, func(c *stats.PlayerCard) { c.Account, c.Out = true, true }),
 		"unclaimed":        card(called("dave"), 2, func(c *stats.PlayerCard) { c.Username = "dave" }),
+		"nick":             stats.PlayerPage{View: stats.ViewNick, Name: called("David")},
 		"guest":            card(called("Grandma"), 0, func(c *stats.PlayerCard) { c.Out = true }),
 		"hostile": card(called(hostile), 5, func(c *stats.PlayerCard) {
 			c.Own, c.Username, c.Merged = hostile, "david", []string{hostile}

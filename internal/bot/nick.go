@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"elobot/internal/catalog"
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -12,16 +14,19 @@ const nameNick = "nick"
 
 // nick handles "/nick", "/nick Bobby" and "/nick off".
 func nick(_ *Router, req request) ranking.Operation {
-	said := req.origin.Said
-	name := visibleName(strings.Join(said.Unquoted(), " "))
-	switch {
-	case len(said.Mentions) > 0:
+	if len(req.origin.Said.Mentions) > 0 {
 		return ranking.Say{Notice: Help{Topic: nameNick}}
-	case isOff(name):
-		return ranking.Rename{Off: true}
-	default:
-		return ranking.Rename{Nick: name}
 	}
+	return renames(0, req.origin.Said.Args)
+}
+
+// renames returns the operation that gives a player the typed nick, or ends the nick.
+func renames(player ladder.PlayerID, typed string) ranking.Rename {
+	name := visibleName(strings.Join(command.Command{Args: typed}.Unquoted(), " "))
+	if isOff(name) {
+		return ranking.Rename{Player: player, Off: true}
+	}
+	return ranking.Rename{Player: player, Nick: name}
 }
 
 // isOff reports whether a word means "off" in one of the bot's languages.

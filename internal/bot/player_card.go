@@ -1,14 +1,72 @@
 package bot
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
+	"elobot/internal/ladder"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 const namePlayer = "player"
 
-var _ = shows(view[stats.PlayerCard]{text: words.playerCard})
+// playerButton is the data of a button that is about a player, as in 1y:card:7.
+type playerButton struct {
+	does   string // one of the constants below or a stats.PlayerView
+	player ladder.PlayerID
+}
+
+const (
+	doesCard = "card"
+	// doesOwnName ends the player's nick. Its button marks the page whose replies are nicks.
+	doesOwnName = "own_name"
+)
+
+func (b playerButton) args() string { return b.does + ":" + strconv.FormatInt(int64(b.player), 10) }
+
+// parsePlayerButton parses the output of args. ok is false for other text.
+func parsePlayerButton(args string) (b playerButton, ok bool) {
+	does, id, _ := strings.Cut(args, ":")
+	player, ok := parsePlayer(id)
+	known := []string{doesCard, doesOwnName, string(stats.ViewNick)}
+	return playerButton{does, player}, ok && slices.Contains(known, does)
+}
+
+func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
+	q := stats.PlayerCardQuestion{Player: b.player, View: stats.PlayerView(b.does)}
+	switch b.does {
+	case doesOwnName:
+		return ranking.Rename{Player: b.player, Off: true}
+	case doesCard:
+		q.View = ""
+	}
+	return ranking.Ask{Question: q, OfAdmins: true}
+}
+
+func (w words) playerButton(label, does string, player ladder.PlayerID) button {
+	return button{text: w.Text("button."+label, nil), data: callbackData(aboutCode, playerButton{does, player}.args())}
+}
+
+var _ = shows(view[stats.PlayerCard]{text: words.playerCard, buttons: playerCardButtons})
+
+func playerCardButtons(c stats.PlayerCard, _ outbox.Item, w words) [][]button {
+	return [][]button{{w.playerButton("player_nick", string(stats.ViewNick), c.Name.Player)}}
+}
+
+var _ = shows(view[stats.PlayerPage]{text: words.playerPage, buttons: playerPageButtons})
+
+func (w words) playerPage(n stats.PlayerPage) string {
+	return w.Text("player."+string(n.View), args{"Name": showName(n.Name)})
+}
+
+func playerPageButtons(n stats.PlayerPage, _ outbox.Item, w words) [][]button {
+	return [][]button{
+		{w.playerButton("own_name", doesOwnName, n.Name.Player)}, {w.playerButton("back", doesCard, n.Name.Player)},
+	}
+}
 
 // playerCard says who a player is, and which names count as this player.
 func (w words) playerCard(c stats.PlayerCard) string {

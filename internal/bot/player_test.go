@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
@@ -175,6 +177,43 @@ func TestTheLongestPageFits(t *testing.T) {
 			for _, sent.Tables = range []bool{false, true} {
 				deliver(testContext(t), t, sim, sender, group, sent) // checks the length
 			}
+		}
+	}
+}
+
+// TestPlayerButtons: the buttons below a player's card lead to the next page, and in the end to a
+// change.
+func TestPlayerButtons(t *testing.T) {
+	t.Parallel()
+	david := ranking.Name{Player: 7, Name: "David"}
+	ask := func(v stats.PlayerView) ranking.Operation {
+		return ranking.Ask{Question: stats.PlayerCardQuestion{Player: 7, View: v}, OfAdmins: true}
+	}
+	for _, tc := range []struct {
+		notice notice.Notice
+		want   []ranking.Operation
+	}{
+		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1)}, []ranking.Operation{ask(stats.ViewNick)}},
+		{stats.PlayerPage{View: stats.ViewNick, Name: david}, []ranking.Operation{ranking.Rename{Player: 7, Off: true}, ask("")}},
+	} {
+		out, err := render(itemOf(t, tc.notice), words{Language: catalog.All()[0]})
+		must(t, err)
+		var got []ranking.Operation
+		for _, b := range slices.Concat(out.buttons...) {
+			args, _ := argsOf(aboutCode, b.data)
+			parsed, ok := parsePlayerButton(args)
+			if !ok || len(b.data) > maxData {
+				t.Errorf("the data %q is not understood", b.data)
+			}
+			got = append(got, pressPlayer(nil, nil, parsed))
+		}
+		if !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("the buttons of %+v lead to %+v, want %+v", tc.notice, got, tc.want)
+		}
+	}
+	for _, args := range []string{"", "card", "card:", "card:0", "card:07", "card:-7", "other:7"} {
+		if b, ok := parsePlayerButton(args); ok {
+			t.Errorf("%q says %+v", args, b)
 		}
 	}
 }

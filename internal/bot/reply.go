@@ -23,6 +23,11 @@ func (r *Router) reply(ctx context.Context, req request) error {
 			first := strings.Join(command.Command{Args: m.Text}.Unquoted(), " ")
 			return r.do(ctx, standsFor(nameLadder).origin,
 				ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first})
+		case aboutCode: // a PlayerPage: what do the others call the player?
+			if b, ok := parsePlayerButton(args); ok && b.does == doesOwnName {
+				req = standsFor(nameNick)
+				return r.do(ctx, req.origin, renames(b.player, m.Text))
+			}
 		case askedCode: // a FixPrompt: what is the right score?
 			return r.dispatch(ctx, standsFor(command.NameFix))
 		case promptCode: // a prompt, perhaps a wizard: who is the opponent, or what is the score?

@@ -34,6 +34,20 @@ type NamedPlayer struct {
 	Matches int          `json:"matches"`
 }
 
+// PlayerView is a page about a player that leads to a change.
+type PlayerView string
+
+// ViewNick asks for a nick.
+const ViewNick PlayerView = "nick"
+
+// PlayerPage asks admins how to change a player.
+type PlayerPage struct {
+	View PlayerView   `json:"view"`
+	Name ranking.Name `json:"name"`
+}
+
+var _ = notice.Register[PlayerPage](notice.Kind{Name: "player_page", Purpose: notice.Answer, Alone: true})
+
 // PlayerCommand is /player, as in "/player @dave". Without a player, the answer is Otherwise.
 type PlayerCommand struct {
 	ofPeople
@@ -55,10 +69,12 @@ func (c PlayerCommand) meant(said command.Command, a ranking.Asked) (Question, n
 	return PlayerCardQuestion{Player: players[0].ID}, nil
 }
 
-// PlayerCardQuestion asks for the card of a player. Only admins may ask.
+// PlayerCardQuestion asks for the card of a player or, with a View, for that page. Only admins may
+// ask.
 type PlayerCardQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
+	View   PlayerView
 }
 
 func (q PlayerCardQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
@@ -68,6 +84,8 @@ func (q PlayerCardQuestion) answer(ctx context.Context, s *Service, a ranking.As
 		return nil, fmt.Errorf("read the card of a player: %w", err)
 	case len(card.Names) == 0:
 		return ranking.Refusal{Code: ranking.UnknownButton}, nil
+	case q.View == "":
+		return card, nil
 	}
-	return card, nil
+	return PlayerPage{View: q.View, Name: card.Name}, nil
 }
