@@ -52,6 +52,7 @@ var goldenWithNames = map[string]string{
 	"undo_dropped":    "undo/canceled",
 	"report_prompt":   "report/winner_teams",
 	"opponent_prompt": "wizard/opponent",
+	"together_prompt": "wizard/together",
 	"name_prompt":     "wizard/name",
 	"score_prompt":    "wizard/score",
 	"report_chosen":   "report/chosen",

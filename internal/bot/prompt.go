@@ -31,7 +31,13 @@ func optionData(option ranking.PromptOption) string {
 	case ranking.OpponentPage:
 		return fmt.Sprintf("p%d", o)
 	case ranking.ScoreAgainst:
-		return fmt.Sprintf("s%d-%d:%d", o.Opponent, o.Score.A, o.Score.B)
+		data := fmt.Sprintf("s%d-%d:%d", o.Opponent, o.Score.A, o.Score.B)
+		if l := o.Picks; l != (ranking.Picks{}) {
+			data += fmt.Sprintf(".%d.%d.%d", l[0], l[1], l[2])
+		}
+		return data
+	case ranking.Doubles:
+		return fmt.Sprintf("d%d.%d.%dp%d", o.Picks[0], o.Picks[1], o.Picks[2], o.Page)
 	case ranking.Complete:
 		return "complete"
 	default:
@@ -44,8 +50,12 @@ func optionOf(text string) ranking.PromptOption {
 	var choice ranking.Choice
 	var page ranking.OpponentPage
 	var score ladder.Score
-	if _, err := fmt.Sscanf(text, "s%d-%d:%d", &choice, &score.A, &score.B); err == nil {
-		return ranking.ScoreAgainst{Opponent: choice, Score: score}
+	var l ranking.Picks
+	if n, _ := fmt.Sscanf(text, "s%d-%d:%d.%d.%d.%d", &choice, &score.A, &score.B, &l[0], &l[1], &l[2]); n >= 3 {
+		return ranking.ScoreAgainst{Opponent: choice, Score: score, Picks: l}
+	}
+	if _, err := fmt.Sscanf(text, "d%d.%d.%dp%d", &l[0], &l[1], &l[2], &page); err == nil {
+		return ranking.Doubles{Picks: l, Page: page}
 	}
 	if _, err := fmt.Sscanf(text, "p%d", &page); err == nil {
 		return page

@@ -14,7 +14,8 @@ func TestPressPrompt(t *testing.T) {
 	w := newWorld(t)
 	for range 2 {
 		options := map[string]string{
-			"0": "ranking.Choice 0", "12": "ranking.Choice 12", "p2": "ranking.OpponentPage 2", "s3-11:9": "ranking.ScoreAgainst {3 11:9}", "s3--1:1": "ranking.ScoreAgainst {3 -1:1}",
+			"0": "ranking.Choice 0", "12": "ranking.Choice 12", "p2": "ranking.OpponentPage 2", "s3-11:9": "ranking.ScoreAgainst {3 11:9 [0 0 0]}", "s3--1:1": "ranking.ScoreAgainst {3 -1:1 [0 0 0]}",
+			"s0-11:9.3.12.1": "ranking.ScoreAgainst {0 11:9 [3 12 1]}", "d3.12.0p2": "ranking.Doubles {[3 12 0] 2}",
 			"cancel": "ranking.Cancel {}",
 		}
 		var all []string
@@ -40,6 +41,7 @@ func TestForgedPrompts(t *testing.T) {
 		"1q:9223372036854775808:T:0", "2q:7:T:0", "q:7:T:0", "1q:7:0", "1q:7::0",
 		"1q:7:T:", "1q:7:T:undo", "1q:7:T:00", "1q:7:T:+1", "1q:7:T:1 ", "1q:7:T:p", "1q:7:T:p02", "1q:7:T:p2x", "1q:7:T:s0", "1q:7:T:s0-3",
 		"1q:7:T:s0-03:1", "1q:7:T:s0-3:1:0", "1q:7:T:s 0-3:1", "1q:7:T:cancel:0", "1q:7:T:Cancel",
+		"1q:7:T:s0-3:1.2", "1q:7:T:s0-3:1.0.0.0", "1q:7:T:s0-3:1.2.3.4.5", "1q:7:T:d1.2.3", "1q:7:T:d1.2p1", "1q:7:T:d01.2.3p1",
 	} {
 		w.sim.Press(w.alice, w.below(w.group, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)

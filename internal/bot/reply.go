@@ -15,7 +15,7 @@ func (r *Router) reply(ctx context.Context, req request) error {
 	standsFor := func(name string) request {
 		return newRequest(m, req.origin, command.Text(name, m.Text, m.commandEntities(), r.self.Username))
 	}
-	wizard := ranking.ReplyToWizard{Opponent: -1}
+	var wizard ranking.ReplyToWizard
 	for _, data := range r.buttonsBelow(m.replied()) {
 		c, args, _ := findCallback(data)
 		switch c.Code {
@@ -33,8 +33,10 @@ func (r *Router) reply(ctx context.Context, req request) error {
 		case promptCode: // a prompt, perhaps a wizard: who is the opponent, or what is the score?
 			ref, option, _ := promptOf(data)
 			wizard.Wizard = ref
-			if score, ok := option.(ranking.ScoreAgainst); ok {
-				wizard.Opponent = score.Opponent
+			doubles, _ := option.(ranking.Doubles)
+			_, asksScore := option.(ranking.ScoreAgainst)
+			if wizard.Offered == nil && (asksScore || doubles.Picks != ranking.Picks{}) {
+				wizard.Offered = option
 			}
 		}
 	}

@@ -78,6 +78,12 @@ func TestWizardReplies(t *testing.T) {
 	opponent := []string{promptData(promptNine, ranking.Choice(0)), promptData(promptNine, ranking.Cancel{})}
 	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}),
 		promptData(promptNine, ranking.Cancel{})}
+	doubles := []string{promptData(promptNine, ranking.ScoreAgainst{Picks: ranking.Picks{1, 2, 3}, Score: ladder.Win}),
+		promptData(promptNine, ranking.Doubles{Picks: ranking.Picks{1, 2, 3}})}
+	picks := []string{promptData(promptNine, ranking.Doubles{Picks: ranking.Picks{1, 2}, Page: 1}),
+		promptData(promptNine, ranking.Doubles{Picks: ranking.Picks{1}})}
+	offersDoubles := append(opponent, promptData(promptNine, ranking.Doubles{Page: 1}))
+	const vs = `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`
 	for name, tc := range map[string]struct {
 		below  []string // data of the buttons below the message
 		wizard bool     // whether a wizard is open and asks Alice
@@ -100,6 +106,10 @@ func TestWizardReplies(t *testing.T) {
 		"a match of others":   {opponent, true, "kim beat bob 3:1", `answer wrong_form {"command":"match","reason":"unclear_name","detail":"kim"}`},
 		"two names":           {opponent, true, "bob @dave", `answer wrong_form {"command":"match","reason":"no_score"}`},
 		"a name of several":   {opponent, true, "kim", "typed name kim: Kim#1005 Kim#1006"},
+		"of two against two":  {doubles, true, "11:9", "typed " + me + "+Bob@bob#1002 Kim#1005+Kim#1006 11:9"},
+		"a name for a pick":   {picks, true, "bob", vs},
+		"a score for a pick":  {picks, true, "bob 3:1", vs},
+		"before the picks":    {offersDoubles, true, "bob", "typed against Bob@bob#1002"},
 		"a wizard of others":  {score, false, "11:9", ignored},
 		"a card":              {[]string{"1u:1:0:Aa0_-zZ9"}, true, "11:9", ignored},
 		"without any buttons": {nil, true, "11:9", ignored},
@@ -110,7 +120,10 @@ func TestWizardReplies(t *testing.T) {
 			w.rankings.people = append(opponents, command.Person{ID: 1005, Name: "Kim", Player: 5},
 				command.Person{ID: 1006, Name: "Kim", Player: 6})
 			if tc.wizard {
-				w.rankings.wizard = &ranking.WizardRequest{Opponents: opponents}
+				w.rankings.wizard = &ranking.WizardRequest{
+					ReportMessage: ranking.ReportMessage{Reporter: &command.Person{ID: 1001, Username: "alice", Name: "Alice"}},
+					Opponents:     w.rankings.people, Doubles: true,
+				}
 			}
 			w.group.Reply(w.alice, w.below(w.group, tc.below...), tc.text)
 			w.expect(name, none(tc.want)...)

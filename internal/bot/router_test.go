@@ -296,10 +296,7 @@ func (f *fakeRankings) replyToWizard(ctx context.Context, o ranking.Origin, op r
 	if f.wizard == nil {
 		return f.err
 	}
-	if 0 <= op.Opponent && int(op.Opponent) < len(f.wizard.Opponents) {
-		o.Said.Reply = &f.wizard.Opponents[op.Opponent]
-	}
-	option, malformed := f.wizard.AnswerOf(o.Said, f.everybody(o))
+	option, malformed := f.wizard.AnswerOf(o.Said, op.Offered, f.everybody(o))
 	if malformed != nil {
 		return f.Do(ctx, o, ranking.Say{Notice: malformed})
 	}

@@ -11,7 +11,36 @@ import (
 
 var _ = shows(view[ranking.OpponentPrompt]{text: words.opponentPrompt, buttons: opponentButtons, ofLadder: true})
 
-func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wizard.opponent", nil) }
+func (w words) opponentPrompt(n ranking.OpponentPrompt) string {
+	sides := args{"A": shortNames(n.Sides[0]), "B": shortNames(n.Sides[1])}
+	switch {
+	case len(n.Sides[1]) > 0:
+		return w.Text("wizard.second_opponent", sides)
+	case len(n.Sides[0]) > 1:
+		return w.Text("wizard.first_opponent", sides)
+	case n.Picks != nil:
+		return w.Text("wizard.partner", nil)
+	}
+	return w.Text("wizard.opponent", nil)
+}
+
+var _ = shows(view[ranking.TogetherPrompt]{text: words.togetherPrompt, buttons: togetherButtons, ofLadder: true})
+
+func (w words) togetherPrompt(n ranking.TogetherPrompt) string {
+	return w.Text("wizard.together_or_not", args{"A": shortName(n.Pair[0]), "B": shortName(n.Pair[1])})
+}
+
+// togetherButtons returns a button to play against each other and one to play together. The second
+// of the two is the wizard's first opponent.
+func togetherButtons(n ranking.TogetherPrompt, item outbox.Item, w words) [][]button {
+	ref := promptRef(n.Prompt, n.Tag, item.ID)
+	together := ranking.Doubles{Picks: ranking.Picks{}.With(0), Page: 1}
+	return [][]button{
+		{{text: w.Text("wizard.against", nil), data: promptData(ref, ranking.Choice(0))}},
+		{{text: w.Text("wizard.together", nil), data: promptData(ref, together)}},
+		{w.cancels(ref)},
+	}
+}
 
 var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButtons, ofLadder: true})
 
@@ -29,24 +58,41 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
 }
 
-// opponentButtons returns the buttons for the opponents, two in a row. Below them are the buttons
-// for other pages, if there are any, and the cancel button.
+// opponentButtons returns the buttons for the opponents, two in a row. Below them are a button for
+// two against two if it is offered, and the buttons for other pages, if there are any, or back from
+// the first page for a pick, and the cancel button.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
-	ref := promptRef(n.Prompt, n.Tag, item.ID)
-	var all []button
+	ref, p := promptRef(n.Prompt, n.Tag, item.ID), n.Picks
+	var all, last []button
 	for i, name := range n.Opponents {
+		choice := ranking.Choice(n.First + i)
+		var option ranking.PromptOption = choice
+		if p != nil {
+			if p.Has(choice) {
+				continue
+			}
+			option = ranking.Doubles{Picks: p.With(choice), Page: 1}
+		}
 		label := cut(drawnName(name), maxPairLabel, maxNameUnits)
-		all = append(all, button{text: label, data: promptData(ref, ranking.Choice(n.First+i))})
+		all = append(all, button{text: label, data: promptData(ref, option)})
 	}
-	page := n.First/ranking.OpponentsPerPage + 1
-	var last []button
-	if page > 1 {
-		last = append(last, button{text: "‹", data: promptData(ref, ranking.OpponentPage(page-1))})
+	rows := slices.Collect(slices.Chunk(all, 2))
+	if n.Doubles {
+		data := promptData(ref, ranking.Doubles{Page: 1})
+		rows = append(rows, []button{{text: w.Text("wizard.doubles", nil), data: data}})
+	}
+	page := ranking.OpponentPage(n.First/ranking.OpponentsPerPage + 1)
+	var before, after ranking.PromptOption = page - 1, page + 1
+	if p != nil {
+		before, after = ranking.Doubles{Picks: *p, Page: page - 1}, ranking.Doubles{Picks: *p, Page: page + 1}
+	}
+	if page > 1 || p != nil {
+		last = append(last, button{text: "‹", data: promptData(ref, before)})
 	}
 	if n.First+len(n.Opponents) < n.Total {
-		last = append(last, button{text: "›", data: promptData(ref, ranking.OpponentPage(page+1))})
+		last = append(last, button{text: "›", data: promptData(ref, after)})
 	}
-	return append(slices.Collect(slices.Chunk(all, 2)), append(last, w.cancels(ref)))
+	return append(rows, append(last, w.cancels(ref)))
 }
 
 // nameButtons returns a button for each person whom a name may mean, one per row. Below them are
@@ -65,18 +111,22 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 }
 
 // scoreButtons returns the buttons for scores, three in a row. Below them, two in a row, are the
-// buttons for results without a score, the button for another score and the cancel button.
+// buttons for results without a score, the button for another score, the button back to the
+// last pick, and the cancel button.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button
 	for _, s := range n.Scores {
-		option := ranking.ScoreAgainst{Opponent: n.At, Score: ladder.Score{A: s[0], B: s[1]}}
+		option := ranking.ScoreAgainst{Opponent: n.At, Score: ladder.Score{A: s[0], B: s[1]}, Picks: n.Picks}
 		b := button{text: w.scoreLabel(n, s), data: promptData(ref, option)}
 		if !hasPoints(s) {
 			without = append(without, b)
 		} else {
 			scores = append(scores, b)
 		}
+	}
+	if n.Picks != (ranking.Picks{}) {
+		without = append(without, button{text: "‹", data: promptData(ref, ranking.Doubles{Picks: n.Picks})})
 	}
 	without = append(without, w.cancels(ref))
 	return slices.AppendSeq(slices.Collect(slices.Chunk(scores, 3)), slices.Chunk(without, 2))

@@ -225,7 +225,7 @@ func TestBystanderOfStalledWizard(t *testing.T) {
 	notices := g.count(t, "outbox")
 	for range 2 {
 		if err := service.Do(t.Context(), o,
-			ranking.ReplyToWizard{Wizard: g.newestPrompt(t), Opponent: -1}); !errors.Is(err, ranking.ErrTimeout) {
+			ranking.ReplyToWizard{Wizard: g.newestPrompt(t)}); !errors.Is(err, ranking.ErrTimeout) {
 			t.Errorf("error is %v, want ErrTimeout", err)
 		}
 	}

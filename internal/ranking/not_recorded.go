@@ -84,6 +84,10 @@ func shownNames(people []command.Person) (all []Name) {
 	return all
 }
 
+func shownSides(sides [2][]command.Person) [2][]Name {
+	return [2][]Name{shownNames(sides[0]), shownNames(sides[1])}
+}
+
 // NameOf returns the name of a person who is not necessarily a player. If the person is a player,
 // or p has a Player, the Name refers to that player. Otherwise it has the name or the username in
 // the message.

@@ -28,8 +28,8 @@ const PromptUndo PromptKind = "undo"
 
 // PromptOption is an answer to a prompt. Every prompt accepts Cancel, and a Choice of what it
 // offers. A PromptReport also accepts Complete if its request has Completes. A PromptWizard also
-// accepts an OpponentPage and a ScoreAgainst. A typed answer to a wizard is a command.Reading for
-// the result, a command.Person for the opponent, or an UnclearOpponent.
+// accepts an OpponentPage, a Doubles and a ScoreAgainst. A typed answer to a wizard is a
+// command.Reading for the result, a command.Person for the opponent, or an UnclearOpponent.
 type PromptOption any
 
 // Cancel is the answer that ends a prompt without an effect. Every prompt accepts it.
@@ -275,7 +275,8 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 // IsPrompt reports whether notices of this kind ask the question of a stored Prompt. Other notices
 // that ask something, such as FixPrompt, have no Prompt.
 func IsPrompt(kind string) bool {
-	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
+	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, TogetherPrompt{},
+		NamePrompt{}, ScorePrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
 }
 

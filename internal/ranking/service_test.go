@@ -95,7 +95,7 @@ func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.PromptRef) bool {
 	t.Helper()
 	o := saying(g.origin(sender), "match", "")
-	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Opponent: -1}))
+	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref}))
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	if keys := g.count(t,
 		fmt.Sprintf("handled_commands WHERE key = '%s' AND outcome = 'refused'", o.Key)); keys != notices {

@@ -10,14 +10,16 @@ import (
 )
 
 // PromptWizard asks for a result step by step: first for the opponent, unless the players are
-// known, then for the score. Only the person who started the wizard may answer. A Choice is an
-// index into the opponents.
+// known, then for the score. Where people play two against two, it may ask for the Picks instead
+// of the opponent. Only the person who started the wizard may answer. A Choice is an index into the
+// opponents.
 const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a recorded match on which a wizard bases its suggestions.
 type PlayedBefore struct {
 	Opponents []command.Person // the sender's opponents; none if the sender did not play
 	Score     ladder.Score
+	Doubles   bool // two played against two
 }
 
 // OtherScore is the option to show more scores. As a score, it is not valid.
@@ -44,34 +46,87 @@ type WizardRequest struct {
 	Scores        []ladder.Score   `json:"scores"`    // typed with a name, reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known, except in a match of the sender against one opponent.
-	// With Teams, there are no Opponents, and the points of the first side come first.
+	// The points of the first side come first. With Teams, there are no Opponents, unless two people
+	// may also have played with each other. Then the second of the two is the first of the Opponents.
 	Teams [2][]command.Person `json:"teams,omitzero"`
+	// Doubles means that the wizard accepts Picks.
+	Doubles bool `json:"doubles,omitempty"`
 	command.When
+}
+
+// Picks is whom the sender has chosen for a match of two against two: the partner of the first
+// player, and then the two opponents. Each is a Choice counted from 1, or 0 if not chosen yet. The
+// first player is the sender, or the first of the Teams.
+type Picks [3]int
+
+// With returns the picks with the next player chosen. They must not be complete.
+func (p Picks) With(next Choice) Picks {
+	p[p.count()] = int(next) + 1
+	return p
+}
+
+// Has reports whether a Choice is among the picks.
+func (p Picks) Has(c Choice) bool { return slices.Contains(p[:], int(c)+1) }
+
+// count returns how many players are chosen.
+func (p Picks) count() int {
+	if at := slices.Index(p[:], 0); at >= 0 {
+		return at
+	}
+	return len(p)
 }
 
 func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 
-// HasTeams reports whether the wizard has Teams rather than Opponents.
+// HasTeams reports whether the wizard has Teams.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
-// report returns the match against the opponent, or between the teams.
+// report returns the match with a score.
 func (r WizardRequest) report(s ScoreAgainst) command.Match {
+	sides := r.sides(s)
+	return command.Match{A: sides[0], B: sides[1], Scores: []ladder.Score{s.Score}}
+}
+
+// sides returns the sides of the match to which a score belongs.
+func (r WizardRequest) sides(s ScoreAgainst) [2][]command.Person {
+	switch {
+	case s.Picks != Picks{}:
+		return r.picked(s.Picks)
+	case r.HasTeams():
+		return r.Teams
+	}
+	return [2][]command.Person{{*r.Reporter}, {r.Opponents[s.Opponent]}}
+}
+
+// picked returns the sides of a match of two against two, as far as they are chosen.
+func (r WizardRequest) picked(p Picks) (sides [2][]command.Person) {
+	sides[0] = []command.Person{*r.Reporter}
 	if r.HasTeams() {
-		return command.Match{A: r.Teams[0], B: r.Teams[1], Scores: []ladder.Score{s.Score}}
+		sides[0] = slices.Clone(r.Teams[0])
 	}
-	return command.Match{
-		A: []command.Person{*r.Reporter}, B: []command.Person{r.Opponents[s.Opponent]}, Scores: []ladder.Score{s.Score},
+	for i, at := range p[:p.count()] {
+		side := min(i, 1)
+		sides[side] = append(sides[side], r.Opponents[at-1])
 	}
+	return sides
 }
 
 // OpponentPage is the option to show a page of opponents, counted from 1.
 type OpponentPage int
 
+// Doubles is the option to play two against two. It leads to a page of people for the next pick or,
+// if the picks are complete, to the score.
+type Doubles struct {
+	Picks Picks
+	Page  OpponentPage // 0 leads back to the question before
+}
+
 // ScoreAgainst is the option of a score: against the Opponent, with the sender's points first, or
 // between teams, with the first team's points first.
 type ScoreAgainst struct {
-	Opponent Choice // 0 if the wizard has teams
+	Opponent Choice // 0 if there are teams
 	Score    ladder.Score
+	Picks    Picks // complete in a match of two against two, otherwise zero
 }
 
 // has reports whether the wizard accepts an option.
@@ -81,8 +136,14 @@ func (r WizardRequest) has(o PromptOption) bool {
 		return o >= 0 && int(o) < len(r.Opponents)
 	case OpponentPage:
 		return o > 0 && int(o) <= (len(r.Opponents)+OpponentsPerPage-1)/OpponentsPerPage
+	case Doubles:
+		return r.Doubles && (o.Page == 0 || r.has(o.Page)) &&
+			slices.Min(o.Picks[:]) >= 0 && slices.Max(o.Picks[:]) <= len(r.Opponents)
 	case ScoreAgainst:
 		isValid := o.Score.IsValid()
+		if o.Picks != (Picks{}) {
+			return isValid && o.Picks.count() == len(o.Picks) && r.has(Doubles{Picks: o.Picks})
+		}
 		return (isValid || o.Score == OtherScore) && r.has(o.Opponent) || isValid && r.HasTeams() && o.Opponent == 0
 	case Cancel, command.Reading, command.Person, UnclearOpponent:
 		return true
@@ -155,7 +216,8 @@ func wizardOf(c *call, m command.Match) startWizard {
 		op.opponent = &sides[1][0]
 		return op
 	}
-	op.teams, op.playing = sides, op.people.addSides(sides)
+	op.teams = op.people.addSides(sides)
+	op.maybeTogether = len(sides[0])+len(sides[1]) == 2 && !c.Said.NamesTeams()
 	return op
 }
 
@@ -164,19 +226,22 @@ type startWizard struct {
 	plain
 	message   ReportMessage // the message that starts the wizard; its Reporter is set
 	pressed   bool          // a button starts the wizard
-	people    participants
+	people    participants  // the sender first
 	opponent  *command.Person
 	otherwise Notice
 	when      command.When
 
-	teams   [2][]command.Person // as in WizardRequest
-	playing [2][]int            // the teams, as indexes into the people
+	teams [2][]int // as in WizardRequest, as indexes into the people
+	// maybeTogether means that the teams are two people of whom the command does not say that they
+	// played against each other.
+	maybeTogether bool
 }
 
 func (w startWizard) hasTeams() bool { return len(w.teams[0]) > 0 }
 
 func (w startWizard) needs() Needs {
-	return Needs{People: w.people, Played: SuggestedFrom, Everybody: w.opponent == nil && !w.hasTeams()}
+	suggests := w.opponent == nil && (!w.hasTeams() || w.maybeTogether)
+	return Needs{People: w.people, Played: SuggestedFrom, Everybody: suggests}
 }
 
 func (w startWizard) refuse(snap *Snapshot) Notice {
@@ -191,27 +256,28 @@ func (w startWizard) rejectedResults(*Snapshot) []RejectedResult {
 }
 
 func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
-	r := &WizardRequest{
-		ReportMessage: w.message,
-		Opponents:     w.opponents(snap),
-		NoDraws:       !snap.Ladder.DrawsAllowed, Teams: w.teams, When: w.when,
+	r := &WizardRequest{ReportMessage: w.message, NoDraws: !snap.Ladder.DrawsAllowed, When: w.when}
+	r.Ladder, r.Reporter = snap.Ladder.ID, new(w.stored(snap, 0))
+	for side, team := range w.teams {
+		for _, person := range team {
+			r.Teams[side] = append(r.Teams[side], w.stored(snap, person))
+		}
 	}
-	r.Ladder = snap.Ladder.ID
+	r.Opponents = w.opponents(snap, r)
+	// two against two takes three more people than the sender, or than the first of two teammates
+	r.Doubles = w.opponent == nil && len(r.Opponents) > 2 &&
+		slices.ContainsFunc(snap.LastMatches, func(m PlayedBefore) bool { return m.Doubles })
 	d := Decision{Asks: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
+	case r.HasTeams() && r.Doubles:
+		d.Notice = r.askDoubles(snap, 0, Doubles{Page: 1})
 	case r.HasTeams():
-		prompt := r.askScore(snap, 0, 0, suggestedScores)
-		for side, team := range w.playing {
-			for _, person := range team {
-				prompt.Teams[side] = append(prompt.Teams[side], NameOf(w.people[person], snap.People[person]))
-			}
-		}
-		d.Notice = prompt
+		r.Opponents, d.Notice = nil, r.askScore(snap, 0, ScoreAgainst{}, suggestedScores)
 		if w.pressed {
 			d.CallbackAnswer = Acknowledged{}
 		}
 	case w.opponent != nil:
-		d.Notice = r.askScore(snap, 0, 0, suggestedScores)
+		d.Notice = r.askScore(snap, 0, ScoreAgainst{}, suggestedScores)
 	case len(r.Opponents) > 0:
 		d.Notice = r.askOpponent(0, 1)
 	default:
@@ -220,22 +286,33 @@ func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
+// stored returns one of the people, from the store if they are a player.
+func (w startWizard) stored(snap *Snapshot, person int) command.Person {
+	if k := snap.People[person]; k.IsPlayer() {
+		return k.person()
+	}
+	return w.people[person]
+}
+
 // opponents returns the people that the wizard offers. If the opponent is known, it returns only
 // the opponent; if the teams are known, none. Otherwise it returns at most maxOpponents members of
-// the group's ladders, the sender's most frequent opponents first.
-func (w startWizard) opponents(snap *Snapshot) []command.Person {
+// the group's ladders, the sender's most frequent opponents first. If the teams may have played
+// together, the second of them and the sender precede the others.
+func (w startWizard) opponents(snap *Snapshot, r *WizardRequest) []command.Person {
 	switch {
 	case w.opponent != nil:
 		return []command.Person{*w.opponent}
-	case w.hasTeams():
+	case w.hasTeams() && !w.maybeTogether:
 		return nil
 	}
 	var played []command.Person
 	for _, m := range snap.LastMatches {
 		played = append(played, m.Opponents...)
 	}
-	isSender := w.message.Reporter.IsSame
-	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), command.Person.IsSame), isSender)
+	known := append(slices.Concat(r.Teams[0], r.Teams[1]), *r.Reporter)
+	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), command.Person.IsSame),
+		func(p command.Person) bool { return slices.ContainsFunc(known, p.IsSame) })
+	all = slices.Concat(known[1:], all) // without teams, known[1:] is empty
 	return all[:min(len(all), maxOpponents)]
 }
 
@@ -295,24 +372,48 @@ func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 
 // askOpponent asks for the opponent, with a page of the opponents that the wizard offers. id is 0
 // in the prompt's first message.
-func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
-	first := (page - 1) * OpponentsPerPage
+func (r WizardRequest) askOpponent(id PromptID, page OpponentPage) OpponentPrompt {
+	first := int(page-1) * OpponentsPerPage
 	shown := r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))]
-	return OpponentPrompt{Prompt: id, Tag: r.tag(), Opponents: shownNames(shown), First: first, Total: len(r.Opponents)}
+	return OpponentPrompt{
+		Prompt: id, Tag: r.tag(), Opponents: shownNames(shown), First: first, Total: len(r.Opponents), Doubles: r.Doubles,
+	}
 }
 
-// askScore asks for the score against an opponent, or between the teams. count is how many likely
-// scores to offer.
-func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count int) ScorePrompt {
-	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: at}
+// askDoubles asks for the next pick or, if the picks are complete, for the score. If there are teams
+// and nobody is chosen yet, it asks whether the two played together.
+func (r WizardRequest) askDoubles(snap *Snapshot, id PromptID, o Doubles) Notice {
+	switch p, count := o.Picks, o.Picks.count(); {
+	case o.Page == 0 && count == 0:
+		return r.askOpponent(id, 1)
+	case o.Page == 0:
+		p[count-1] = 0
+		return r.askDoubles(snap, id, Doubles{Picks: p, Page: 1})
+	case count == len(p):
+		return r.askScore(snap, id, ScoreAgainst{Picks: p}, suggestedScores)
+	case count == 0 && r.HasTeams():
+		return TogetherPrompt{Prompt: id, Tag: r.tag(), Pair: [2]Name(shownNames(slices.Concat(r.Teams[:]...)))}
+	}
+	n := r.askOpponent(id, o.Page)
+	n.Doubles, n.Picks, n.Sides = false, &o.Picks, shownSides(r.picked(o.Picks))
+	return n
+}
+
+// askScore asks for the score against an opponent, or between teams. count is how many likely scores
+// to offer.
+func (r WizardRequest) askScore(snap *Snapshot, id PromptID, against ScoreAgainst, count int) ScorePrompt {
+	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: against.Opponent, Picks: against.Picks}
 	var opponent command.Person
-	if !r.HasTeams() {
-		opponent = r.Opponents[at]
+	sides, ofTeams := r.sides(against), r.HasTeams() || against.Picks != (Picks{})
+	if ofTeams {
+		n.Teams = shownSides(sides)
+	} else {
+		opponent = sides[1][0]
 		n.Opponent = NameOf(opponent, Known{})
 	}
 	offered := append(likelyScores(snap.LastMatches, opponent)[:count], r.Scores...)
 	for _, s := range append(offered, ladder.Win, ladder.Loss, ladder.Draw, OtherScore) {
-		score, isOver := [2]int{s.A, s.B}, s == OtherScore && (count > suggestedScores || r.HasTeams())
+		score, isOver := [2]int{s.A, s.B}, s == OtherScore && (count > suggestedScores || ofTeams)
 		if !isOver && (s != ladder.Draw || !r.NoDraws) && !slices.Contains(n.Scores, score) {
 			n.Scores = append(n.Scores, score)
 		}
@@ -404,11 +505,13 @@ func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		if w.chosen != nil {
 			return w.record(snap)
 		}
-		d.Page = r.askScore(snap, prompt, o.(ScoreAgainst).Opponent, 2*suggestedScores)
+		d.Page = r.askScore(snap, prompt, o.(ScoreAgainst), 2*suggestedScores)
 	case OpponentPage:
-		d.Page = r.askOpponent(prompt, int(o))
+		d.Page = r.askOpponent(prompt, o)
 	case Choice:
-		d.Page = r.askScore(snap, prompt, o, suggestedScores)
+		d.Page = r.askScore(snap, prompt, ScoreAgainst{Opponent: o}, suggestedScores)
+	case Doubles:
+		d.Page = r.askDoubles(snap, prompt, o)
 	case UnclearOpponent:
 		with := r.with(o)
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
@@ -416,7 +519,7 @@ func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 	case command.Person:
 		with := r.with(UnclearOpponent{People: []command.Person{o}})
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
-		d.Page = with.askScore(snap, prompt, Choice(len(r.Opponents)), suggestedScores)
+		d.Page = with.askScore(snap, prompt, ScoreAgainst{Opponent: Choice(len(r.Opponents))}, suggestedScores)
 	case Cancel:
 		d.Page = ReportDropped{By: new(w.by(snap))}
 		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCanceled}
@@ -424,16 +527,30 @@ func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 	return d, nil, nil
 }
 
-// OpponentPrompt asks who the opponent was.
+// OpponentPrompt asks who the opponent was, or for the next pick.
 type OpponentPrompt struct {
 	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag       MatchTag `json:"tag,omitempty"`
-	Opponents []Name   `json:"opponents"` // of this page
-	First     int      `json:"first"`     // the index of the first of them, from 0
-	Total     int      `json:"total"`     // number of opponents on all pages
+	Opponents []Name   `json:"opponents"`         // of this page
+	First     int      `json:"first"`             // the index of the first of them, from 0
+	Total     int      `json:"total"`             // number of opponents on all pages
+	Doubles   bool     `json:"doubles,omitempty"` // two against two is offered
+	// Picks are those chosen so far in a match of two against two, who are not offered again. It is
+	// nil if the prompt asks for the opponent.
+	Picks *Picks    `json:"picks,omitempty"`
+	Sides [2][]Name `json:"sides,omitzero"` // of the Picks, with its first player
 }
 
 var _ = notice.Register[OpponentPrompt](notice.Kind{Name: "opponent_prompt", Purpose: notice.Answer, Alone: true})
+
+// TogetherPrompt asks whether two people played against each other or together.
+type TogetherPrompt struct {
+	Prompt PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
+	Tag    MatchTag `json:"tag,omitempty"`
+	Pair   [2]Name  `json:"pair"`
+}
+
+var _ = notice.Register[TogetherPrompt](notice.Kind{Name: "together_prompt", Purpose: notice.Answer, Alone: true})
 
 // NamePrompt asks which person the name of an opponent means.
 type NamePrompt struct {
@@ -452,7 +569,8 @@ var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: no
 type ScorePrompt struct {
 	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag      MatchTag `json:"tag,omitempty"`
-	At       Choice   `json:"at"` // the Choice of the opponent
+	At       Choice   `json:"at"`             // the Choice of the opponent
+	Picks    Picks    `json:"picks,omitzero"` // complete if the sender chose it, otherwise zero
 	Opponent Name     `json:"opponent,omitzero"`
 	// Scores have the points of the sender or of the first team first. In order, they are wins and
 	// losses with points, typed scores, scores without points, and perhaps OtherScore.

@@ -11,9 +11,9 @@ import (
 // score, or both. If the wizard is closed or does not ask the sender, the message is ignored.
 type ReplyToWizard struct {
 	Wizard PromptRef
-	// Opponent is the Choice of the opponent against whom the replied-to message asks for the
-	// score. It is negative if the message asks for something else.
-	Opponent Choice
+	// Offered is an option of the replied-to message: a ScoreAgainst if the message asks for the
+	// score, a Doubles with picks if it asks for a pick, and otherwise nil.
+	Offered PromptOption
 }
 
 func (r ReplyToWizard) plan(s *Service, c *call) *call {
@@ -21,25 +21,33 @@ func (r ReplyToWizard) plan(s *Service, c *call) *call {
 		return c.finding(findPrompt{ref: r.Wizard, everybody: c.mayNamePlayers(), isReply: true, by: c.Sender})
 	}
 	wizard := c.found.prompt.Wizard
-	if 0 <= r.Opponent && int(r.Opponent) < len(wizard.Opponents) {
-		c.Said.Reply = &wizard.Opponents[r.Opponent]
-	}
-	option, malformed := wizard.AnswerOf(c.Said, c.found.everybody)
+	option, malformed := wizard.AnswerOf(c.Said, r.Offered, c.found.everybody)
 	if malformed != nil {
 		return Say{Notice: malformed, Malformed: commandMatch}.plan(s, c)
 	}
 	return PromptAnswer{Prompt: r.Wizard, Option: option}.planWizard(s, c)
 }
 
-// AnswerOf parses a typed reply to a wizard. It returns the answer, or the notice that says why the
-// reply is malformed.
-func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person) (o PromptOption, malformed Notice) {
-	if r.HasTeams() {
+// AnswerOf parses a typed reply to a wizard's message with an option that the wizard offered. It
+// returns the answer, or the notice that says why the reply is malformed.
+func (r WizardRequest) AnswerOf(
+	said command.Command, offered PromptOption, everybody []command.Person,
+) (o PromptOption, malformed Notice) {
+	_, asksNext := offered.(Doubles)
+	score, asksScore := offered.(ScoreAgainst)
+	asksScore = asksScore && r.has(score)
+	switch {
+	case asksNext: // it does not take names, but the whole match can be typed
+		return nil, WrongForm{Command: said.Name, Reason: command.ReasonNoVersus, Teams: true}
+	case r.HasTeams(), asksScore && score.Picks != Picks{}:
 		typed, err := command.ParseScores(said)
 		if form, malformed := WrongFormOf(said, err); malformed {
 			return nil, form
 		}
-		return command.Reading{{A: r.Teams[0], B: r.Teams[1], Scores: typed}}, nil
+		sides := r.sides(score)
+		return command.Reading{{A: sides[0], B: sides[1], Scores: typed}}, nil
+	case asksScore:
+		said.Reply = &r.Opponents[score.Opponent]
 	}
 	report, unclear, err := certainReport(said, everybody)
 	switch {

@@ -247,3 +247,141 @@ func TestWizardScores(t *testing.T) {
 	mustOffer("after five", bob, [][2]int{{5, 0}, {2, 0}, {2, 1}, {1, 2}, {0, 2}, {0, 5}})
 	mustOffer("against another one", carol, [][2]int{{11, 7}, {2, 0}, {1, 0}, {0, 1}, {0, 2}, {7, 11}})
 }
+
+// pairs returns a match of two against two.
+func pairs(a, b, c, d command.Person, scoreA, scoreB int) command.Match {
+	return command.Match{
+		A: []command.Person{a, b}, B: []command.Person{c, d}, Scores: []ladder.Score{{A: scoreA, B: scoreB}},
+	}
+}
+
+// lineups returns the names and the score of each match with four players, by its number.
+func (g *game) lineups(t *testing.T) []string {
+	t.Helper()
+	return texts(t, g, `
+		SELECT string_agg(s.name, ' ' ORDER BY mp.side, mp.place) || concat_ws(':', '', m.score_a, m.score_b)
+		FROM matches m JOIN match_players mp ON mp.match_id = m.id
+		JOIN group_players s ON s.player_id = mp.player_id AND s.season_id = m.season_id
+		GROUP BY m.id HAVING count(*) = 4 ORDER BY m.number`)
+}
+
+// TestDoublesWizard: where two played against two, a wizard also asks for the partner and both
+// opponents. The data of a button has all the picks, so a stale press returns to them, and a second
+// press changes nothing.
+func TestDoublesWizard(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 0)
+	g.record(t, &carol, carol, zoe, 3, 0)
+	if _, asked := g.startWizard(t, &alice, nil); asked.(ranking.OpponentPrompt).Doubles {
+		t.Error("two against two is offered where nobody played it")
+	}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Doubles{Page: 1}), toast),
+		ranking.Refusal{Code: ranking.UnknownButton})
+	g.pressWizard(t, &alice, ranking.Cancel{})
+	must(t, g.RecordMatch(t.Context(), g.origin(&zoe), pairs(zoe, bob, carol, command.Person{Username: "dave"}, 1, 3)))
+
+	people := []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}, {Name: "dave"}}
+	_, asked := g.startWizard(t, &alice, nil)
+	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: people, Total: 4, Doubles: true})
+	id := g.newestPrompt(t)
+	press := func(to ranking.OpponentPage, chosen ...int) ranking.Notice {
+		t.Helper()
+		o := ranking.Doubles{Page: to}
+		copy(o.Picks[:], chosen)
+		return g.answer(t, g.pressWizard(t, &alice, o), page)
+	}
+	question := func(l ranking.Picks, sides ...[]ranking.Name) ranking.Notice {
+		n := ranking.OpponentPrompt{Prompt: id.ID, Opponents: people, Total: 4, Picks: &l}
+		copy(n.Sides[:], sides)
+		return n
+	}
+	me := ranking.Name{Name: "Alice"}
+	partner := question(ranking.Picks{}, []ranking.Name{me})
+	first := question(ranking.Picks{3}, []ranking.Name{me, {Name: "Zoe"}})
+	second := question(ranking.Picks{3, 1}, []ranking.Name{me, {Name: "Zoe"}}, people[:1])
+	checkNotice(t, press(1), partner)
+	checkNotice(t, press(1, 3), first)
+	checkNotice(t, press(1, 3), first)
+	checkNotice(t, press(1, 3, 1), second)
+	checkNotice(t, press(0, 3, 1), first)
+	checkNotice(t, press(0, 3), partner)
+	checkNotice(t, press(0), ranking.OpponentPrompt{Prompt: id.ID, Opponents: people, Total: 4, Doubles: true})
+	picks := ranking.Picks{3, 1, 2}
+	checkNotice(t, press(1, 3, 1, 2), ranking.ScorePrompt{
+		Prompt: id.ID, Picks: picks, Teams: [2][]ranking.Name{{me, {Name: "Zoe"}}, people[:2]},
+		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}},
+	})
+	checkNotice(t, press(0, 3, 1, 2), second)
+
+	score := ranking.ScoreAgainst{Score: ladder.Score{A: 10, B: 8}, Picks: picks}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, score), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
+	for _, unknown := range []ranking.PromptOption{
+		ranking.Doubles{Picks: ranking.Picks{5}, Page: 1}, ranking.Doubles{Picks: ranking.Picks{-1}, Page: 1},
+		ranking.Doubles{Page: 2}, ranking.Doubles{Page: -1}, ranking.Doubles{Page: math.MaxInt},
+		ranking.ScoreAgainst{Score: score.Score, Picks: ranking.Picks{3, 1}},
+		ranking.ScoreAgainst{Score: score.Score, Picks: ranking.Picks{3, 0, 1}},
+		ranking.ScoreAgainst{Score: score.Score, Picks: ranking.Picks{3, 3, 1}},
+		ranking.ScoreAgainst{Score: score.Score, Picks: ranking.Picks{3, 1, 5}},
+		ranking.ScoreAgainst{Score: ranking.OtherScore, Picks: picks},
+	} {
+		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	}
+	g.pressWizard(t, &alice, score)
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, score), toast), ranking.Refusal{Code: ranking.PromptOver})
+	equal(t, "recorded", []string{"Zoe Bob Carol dave:1:3", "Alice Zoe Bob Carol:10:8"}, g.lineups(t))
+	g.mustEnd(t, "two against two", false, "cancelled", "answered")
+	g.verifyClean(t)
+}
+
+// TestTogether: a /match with two people and nothing else starts a wizard. It asks whether they
+// played together if two have played against two, the sender is neither of the people, and the
+// command does not say that they played against each other.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	start := func(sender *command.Person, args string, mentions ...command.Person) ranking.Notice {
+		t.Helper()
+		o := saying(g.origin(sender), "match", args, mentions...)
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{}))
+		return g.notice(t, o.Key)
+	}
+	isScore := func(when string, n ranking.Notice) {
+		t.Helper()
+		if _, ok := n.(ranking.ScorePrompt); !ok {
+			t.Errorf("%s: the question is %+v", when, n)
+		}
+	}
+	asAlice, asBob := command.Person{Username: "Alice"}, command.Person{Username: "bob"}
+	g.record(t, &alice, alice, bob, 3, 0)
+	g.record(t, &carol, carol, zoe, 3, 0)
+	isScore("before the first of two against two", start(&carol, "@ @", asAlice, asBob))
+	must(t, g.RecordMatch(t.Context(), g.origin(&zoe), pairs(zoe, bob, carol, alice, 1, 3)))
+	isScore("of the sender", start(&alice, "@ @", asAlice, asBob))
+	isScore("with a versus", start(&carol, "@ vs @", asAlice, asBob))
+
+	asked := ranking.TogetherPrompt{Pair: [2]ranking.Name{{Name: "Alice"}, {Name: "Bob"}}}
+	checkNotice(t, start(&carol, "Alice Bob"), asked)
+	checkNotice(t, start(&carol, "@ and @", asAlice, asBob), asked)
+	id := g.newestPrompt(t)
+	press := func(o ranking.PromptOption) ranking.Notice {
+		t.Helper()
+		return g.answer(t, g.pressWizard(t, &carol, o), page)
+	}
+	apart := press(ranking.Choice(0)).(ranking.ScorePrompt)
+	equal(t, "against each other", [2][]ranking.Name{{{Name: "Alice"}}, {{Name: "Bob"}}}, apart.Teams)
+	question := ranking.OpponentPrompt{
+		Prompt: id.ID, Total: 3, Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}},
+		Picks: &ranking.Picks{1}, Sides: [2][]ranking.Name{{{Name: "Alice"}, {Name: "Bob"}}},
+	}
+	checkNotice(t, press(ranking.Doubles{Picks: ranking.Picks{1}, Page: 1}), question)
+	asked.Prompt = id.ID
+	checkNotice(t, press(ranking.Doubles{Picks: ranking.Picks{1}}), asked)
+	press(ranking.ScoreAgainst{Score: ladder.Win, Picks: ranking.Picks{1, 2, 3}})
+	equal(t, "together", []string{"Zoe Bob Carol Alice:1:3", "Alice Bob Carol Zoe"}, g.lineups(t))
+
+	start(&carol, "@ @", asAlice, asBob)
+	g.pressWizard(t, &carol, against(0, 2, 0))
+	g.has(t, 5, "matches")
+	g.verifyClean(t)
+}

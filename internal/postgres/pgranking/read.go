@@ -412,13 +412,14 @@ type countedPlayer struct {
 }
 
 // queueLastMatches reads the sender's last matches in the query's ladder, and the ladder's last
-// matches by any players, up to q.Played of each kind. Undone matches are left out. Without OFFSET,
-// the planner may read the players of all matches.
+// matches by any players, up to q.Played of each kind. Undone matches are left out. The window
+// functions also keep the planner from reading the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
 		SELECT m.id, coalesce(m.score_a, $4), coalesce(m.score_b, $4),
-		       coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), coalesce(p.display_name, ''), coalesce(p.id, 0)
+		       coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), coalesce(p.display_name, ''), coalesce(p.id, 0),
+		       part.doubles
 		FROM (
 		    SELECT id, max(side) AS side FROM (
 		        (SELECT m.id, mp.side FROM match_players mp
@@ -430,19 +431,22 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		         ORDER BY number DESC LIMIT $3)) AS own_or_not
 		    GROUP BY id) AS last
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = last.id LIMIT 1) AS m
+		CROSS JOIN LATERAL (
+		    SELECT *, count(*) OVER () = 4 AND sum(side) OVER () = 6 AS doubles
+		    FROM match_players WHERE match_id = last.id) AS part
 		LEFT JOIN LATERAL (
-		    SELECT * FROM match_players WHERE match_id = last.id AND side = 3 - last.side OFFSET 0) AS against ON true
-		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p ON true
-		ORDER BY m.id DESC, against.place`
+		    SELECT * FROM players WHERE id = part.player_id AND part.side = 3 - last.side LIMIT 1) AS p ON true
+		ORDER BY m.id DESC, part.place`
 	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ladder.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
 		var match, before int64
 		var score ladder.Score
 		var p command.Person
+		var doubles bool
 		_, err := pgx.ForEachRow(rows, []any{
-			&match, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player,
+			&match, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player, &doubles,
 		}, func() error {
 			if match != before {
-				before, *all = match, append(*all, ranking.PlayedBefore{Score: score})
+				before, *all = match, append(*all, ranking.PlayedBefore{Score: score, Doubles: doubles})
 			}
 			if last := &(*all)[len(*all)-1]; p.Player != 0 {
 				last.Opponents = append(last.Opponents, p)
