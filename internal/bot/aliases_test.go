@@ -142,7 +142,7 @@ func TestOtherBots(t *testing.T) {
 			answered = append(answered, name)
 		}
 	}
-	want := strings.Fields("language game close rank top leaderboard stats profile help start settings " +
+	want := strings.Fields("language game leave close rank top leaderboard stats profile help start settings " +
 		"about players last commands rename hilfe ayuda rangliste")
 	if !slices.Equal(answered, want) {
 		t.Errorf("answered %q, want %q", answered, want)

@@ -91,6 +91,7 @@ func tableOfCommands() []Command {
 		{Name: command.NameFix, Handle: fixAny, Topic: aboutCorrections},
 		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
 		{Name: nameNick, Aliases: []string{"nickname"}, Handle: nick, Topic: aboutResults},
+		{Name: "leave", Handle: does(ranking.Leave{}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
 		{Name: namePlayer, Handle: does(ranking.Ask{OfAdmins: true,
 			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: Help{Topic: namePlayer}}}}), Topic: aboutSettings},

@@ -61,6 +61,7 @@ var goldenWithNames = map[string]string{
 	"month_ranking":   "ranking/of_month",
 	ranking.KindBoard: "board/on",
 	"my_standing":     "me/everything",
+	"left_ranking":    "left_ranking/removed",
 	"head_to_head":    "h2h/met",
 	"chart":           "chart/numbers",
 	"records":         "records/all_time",

@@ -228,6 +228,10 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		"shown":           ranking.NickShown{Nick: "Bobby", Name: "Robert"},
 		"none":            ranking.NickShown{Name: ranking.Nameless},
 	})
+	for _, how := range constants(t, "../ranking", ofType("HowOut")) {
+		all["left_ranking/"+how] = ranking.LeftRanking{Name: called("Alice"), How: ranking.HowOut(how)}
+	}
+	all["left_ranking/hostile"] = ranking.LeftRanking{Name: called(hostile), How: ranking.HowRemovedGuest}
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
 		all["refusal/"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42,
 			Minutes: 24 * 60, Matches: 41_000}
@@ -250,6 +254,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["refusal/no_such_player_near"] = ranking.Refusal{Code: ranking.NoSuchPlayer,
 		Name: "@dve", Near: new(called("Dave"))}
 	all["refusal/nick_taken_near"] = ranking.Refusal{Code: ranking.NickTaken, Name: "bob", Near: new(called("Bob"))}
+	all["refusal/out_account"] = ranking.Refusal{Code: ranking.PlayerOut, Name: "Carol", Who: new(called("Carol"))}
 	all["refusal/no_such_game"] = ranking.Refusal{Code: ranking.NoSuchLadder, Name: "chess", Ladders: "tennis, padel"}
 	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}
 	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
@@ -328,7 +333,7 @@ func teamReasons(t *testing.T) []command.Reason {
 
 // groupCommands has some of the commands that work only in groups.
 var groupCommands = []string{
-	command.NameMatch, "ranking", "join", nameNick, command.NameUndo, command.NameRestore, command.NameFix,
+	command.NameMatch, "ranking", "join", nameNick, "leave", command.NameUndo, command.NameRestore, command.NameFix,
 	"h2h", "records", "chart",
 	"matches", "history", command.NameOdds, command.NameTeams,
 }

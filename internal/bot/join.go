@@ -4,6 +4,12 @@ import "elobot/internal/ranking"
 
 var _ = shows(view[ranking.Joined]{text: words.joined, line: words.joined, personal: true, ofLadder: true})
 
+var _ = shows(view[ranking.LeftRanking]{text: words.leftRanking, line: words.leftRanking, personal: true})
+
+func (w words) leftRanking(n ranking.LeftRanking) string {
+	return w.Text("leave."+string(n.How), args{"Name": showName(n.Name), "Code": codeText(n.Name.Name)})
+}
+
 func (w words) joined(n ranking.Joined) string {
 	with := args{"Name": showName(n.Name), "Rating": n.Elo}
 	switch {

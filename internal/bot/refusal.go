@@ -32,6 +32,9 @@ func (w words) reason(n ranking.Refusal) string {
 		"Number": n.Number, "Matches": n.Matches, "Ladder": w.ladderWords(),
 		"Name": showText(w.called(n.Name)), "Code": codeText(n.Name),
 	}
+	if n.Who != nil {
+		with["Name"] = showName(*n.Who)
+	}
 	switch n.Code {
 	case ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore:
 		if n.Minutes%60 == 0 {

@@ -209,6 +209,8 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 		c.method = "join"
 	case ranking.Rename:
 		c.method = fmt.Sprintf("rename %d %q %t", op.Player, op.Nick, op.Off)
+	case ranking.Leave:
+		c.method = "leave"
 	case ranking.UndoMatch:
 		c.method, c.take = "undo", op.Amendment
 	case ranking.RestoreMatch:
@@ -624,7 +626,7 @@ func TestCommandsInAGroup(t *testing.T) {
 
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
 		"/ranking of all": "ranking of all", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
-		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
+		"/join": "join", "/leave": "leave", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
 		"/top10": "ranking", "/lb": "ranking", "/table": "ranking", "/rank": "ranking", "/elo": "ranking",
 		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": unexpected("ranking", "2 3"), "/top -1": unexpected("ranking", "-1"), "/top3": "top 3", "/top10 3": "ranking page 3",
 		"/ranking 2": "ranking page 2", "/leaderboard 2": "ranking page 2", "/lb #2": "ranking page 2", "/ranking 0": "ranking",

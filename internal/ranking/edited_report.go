@@ -76,6 +76,9 @@ func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 	case now.corrected != nil:
 		return e.offerFix(snap, now), nil, nil
 	case now.replaced != nil:
+		if refusal := e.record.refuseOut(snap, e.record.matches[0]); refusal != nil {
+			return Decision{Unadded: true, Notice: refusal}, nil, nil
+		}
 		if q, ok := e.record.nearUsername(snap); ok {
 			refusal := Refusal{Code: NoSuchPlayer, Name: "@" + q.Word, Near: new(NameOf(snap.near(q.Word)[0], Known{}))}
 			return Decision{Unadded: true, Notice: refusal}, nil, nil

@@ -158,9 +158,11 @@ func (p playersOperation) refuse(snap *Snapshot) Notice {
 // refuseLineup returns why the only match of the record cannot be the lineup of m, nil if it can.
 func (r *recordOperation) refuseLineup(snap *Snapshot, m *StoredMatch, l lineup) Notice {
 	reported := r.matches[0]
-	switch bots := r.refuseBots(snap, reported); {
+	switch bots, out := r.refuseBots(snap, reported), r.refuseOut(snap, reported); {
 	case bots != nil:
 		return bots
+	case out != nil:
+		return out
 	case snap.Ladder.Archived:
 		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
 	case m.isNow(l):

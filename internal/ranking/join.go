@@ -44,7 +44,7 @@ func (j joinOperation) decide(snap *Snapshot) (Decision, need, error) {
 		Already: known.Standing != nil,
 		Played:  standing.Played,
 	}
-	back := CameBack{Group: snap.Group, Players: []ladder.PlayerID{standing.Player}, At: j.at}
+	back := CameBack{Group: snap.Group, Players: []ladder.PlayerID{standing.Player}, At: j.at, Joined: true}
 	switch present := standing.PresentAt(j.at); {
 	case known.Standing == nil:
 		return Decision{Notice: joined, Effect: &NewStanding{snap.Season, standing, back}}, nil, nil

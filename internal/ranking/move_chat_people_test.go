@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -44,4 +45,39 @@ func TestMoveAndPeople(t *testing.T) {
 	u.report(t, u.newer, bob, named("zed"))
 	want = append(detached, "t 1 erin_ 2", "t 2 bob 1", "t 26 zed 2", "t unclaimed dave 1")
 	equal(t, "after a mention, people", want, people())
+}
+
+// TestMoveKeepsOut: a person who has left the rankings of one of two chats is out of the rankings of
+// the chat that they become, whichever group remains.
+func TestMoveKeepsOut(t *testing.T) {
+	t.Parallel()
+	for name, older := range map[string]bool{"of the older chat": true, "of the newer chat": false} {
+		for _, detaches := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", a group is detached: ", detaches), func(t *testing.T) {
+				t.Parallel()
+				g := newGame(t)
+				u := newUpgrade(g, -1000)
+				u.report(t, u.older, alice, bob)
+				u.report(t, u.older, alice, carol)
+				if detaches {
+					u.report(t, u.newer, alice, bob)
+				} else {
+					must(t, g.Do(t.Context(), u.from(u.newer, bob), ranking.Join{}))
+				}
+				left := u.newer
+				if older {
+					left = u.older
+				}
+				must(t, g.Do(t.Context(), u.from(left, bob), ranking.Leave{}))
+				u.move(t)
+				g.has(t, 0, `group_players s JOIN players p ON p.id = player_id JOIN seasons n ON n.id = season_id
+					JOIN groups g ON g.id = n.group_id AND chat_id IS NOT NULL WHERE telegram_user_id = 2 AND left_at IS NULL`)
+				g.has(t, 1, `sightings JOIN groups g ON g.id = group_id WHERE chat_id IS NOT NULL AND out_at IS NOT NULL`)
+				before := g.count(t, "matches")
+				u.report(t, u.newer, alice, bob)
+				g.has(t, before, "matches")
+				g.verifyClean(t)
+			})
+		}
+	}
 }

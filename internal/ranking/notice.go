@@ -226,6 +226,9 @@ const (
 	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player with this Name
 	NotPlayed     RefusalCode = "not_played"       // the sender is not a player
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and was never seen
+	PlayerOut     RefusalCode = "out"              // Who is out of the group's rankings
+	SenderOut     RefusalCode = "out_you"          // the same if Who is the sender
+	GuestOut      RefusalCode = "out_guest"        // the same if Who is the guest Name
 	TooManyAtOnce RefusalCode = "too_many_at_once" // gave up after conflicts, locks or timeouts
 
 	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
@@ -321,6 +324,7 @@ type Refusal struct {
 	// the code.
 	Name string `json:"name,omitempty"`
 	Near *Name  `json:"near,omitempty"` // a player that Name may mean
+	Who  *Name  `json:"who,omitempty"`  // the player whom the refusal is about
 	// Ladders are the names of the ladders that are not archived, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
 	Number  int    `json:"number,omitempty"` // of the match or season, depending on the code; 0 for none

@@ -212,6 +212,9 @@ func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
 	if n := r.refuseBots(snap, m); n != nil {
 		return n
 	}
+	if n := r.refuseOut(snap, m); n != nil {
+		return n
+	}
 	switch l := snap.Ladder; {
 	case l.Archived:
 		return Refusal{Code: LadderArchived, Name: l.Name}
@@ -231,6 +234,17 @@ func (r *recordOperation) refuseBots(snap *Snapshot, m reportedMatch) Notice {
 		p, k := r.people[i], snap.People[i]
 		if p.MayBeBot() && !k.IsAccount() {
 			return Refusal{Code: NotAPerson, Name: p.Username}
+		}
+	}
+	return nil
+}
+
+// refuseOut returns a refusal if a player does not take part in the group's rankings, nil
+// otherwise.
+func (r *recordOperation) refuseOut(snap *Snapshot, m reportedMatch) Notice {
+	for _, i := range m.players {
+		if k := snap.People[i]; k.Out {
+			return k.refusesOut(i == r.reporter && r.message.Reporter != nil)
 		}
 	}
 	return nil

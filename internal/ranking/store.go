@@ -499,8 +499,8 @@ type Decision struct {
 }
 
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
-// *MovedMatch, *Remapping, *NewStanding, *Left, *CameBack, *NewNick, *ChangedSetting, *ChangedBoard,
-// *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
+// *MovedMatch, *Remapping, *NewStanding, *Left, *TakenOut, *CameBack, *NewNick, *ChangedSetting,
+// *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome
@@ -595,12 +595,25 @@ type Left struct {
 	At     time.Time
 }
 
+// TakenOut takes a player out of a group's rankings until they have Joined again. It deletes the
+// standings of a player without a match in the group, undone matches included. If such a player is
+// no account, nothing stays of the player but an id, which old buttons may have.
+type TakenOut struct {
+	Left
+	// UserID and Username identify the player in prompts, besides the Player. They may be zero.
+	UserID   ladder.UserID
+	Username string
+	// Over replaces the messages of the open prompts that name the player. The prompts are canceled.
+	Over Notice
+}
+
 // CameBack brings players back to all ladders of a group, in case they have left. Players who left
-// after At stay away.
+// after At stay away, and so do those who were TakenOut, unless they have Joined.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID
 	At      time.Time
+	Joined  bool // the players have asked for it, so they are not TakenOut any more
 }
 
 func (NewMatches) outcome() CommandOutcome   { return OutcomeRecorded }

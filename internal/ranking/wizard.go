@@ -173,7 +173,12 @@ func (w StartWizard) plan(s *Service, c *call) *call {
 	if c.Sender == nil {
 		return Say{Notice: w.Otherwise, Malformed: commandMatch}.plan(s, c)
 	}
-	op := startWizard{message: c.reportMessage(), people: senderOf(c.Origin), opponent: w.Opponent, otherwise: w.Otherwise}
+	op := startWizard{
+		message: c.reportMessage(), people: senderOf(c.Origin), otherwise: w.Otherwise, playing: [2][]int{{0}},
+	}
+	if w.Opponent != nil {
+		op = op.against(*w.Opponent)
+	}
 	return c.with(job{name: "start wizard", bucket: RateResult, operation: op})
 }
 
@@ -213,8 +218,7 @@ func wizardOf(c *call, m command.Match) startWizard {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
 	if len(sides[0])+len(sides[1]) == 2 && isSender(sides[0][0]) {
-		op.opponent = &sides[1][0]
-		return op
+		return op.against(sides[1][0])
 	}
 	op.teams = op.people.addSides(sides)
 	op.maybeTogether = len(sides[0])+len(sides[1]) == 2 && !c.Said.NamesTeams()
@@ -235,6 +239,13 @@ type startWizard struct {
 	// maybeTogether means that the teams are two people of whom the command does not say that they
 	// played against each other.
 	maybeTogether bool
+	playing       [2][]int // the sender and the opponent, as far as known, as indexes into the people
+}
+
+// against returns the wizard with its opponent, who plays against the sender.
+func (w startWizard) against(opponent command.Person) startWizard {
+	w.opponent, w.playing = &opponent, w.people.addSides([2][]command.Person{{*w.message.Reporter}, {opponent}})
+	return w
 }
 
 func (w startWizard) hasTeams() bool { return len(w.teams[0]) > 0 }
@@ -247,6 +258,11 @@ func (w startWizard) needs() Needs {
 func (w startWizard) refuse(snap *Snapshot) Notice {
 	if snap.Ladder.Archived {
 		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
+	}
+	for _, i := range slices.Concat(w.playing[0], w.playing[1], w.teams[0], w.teams[1]) {
+		if k := snap.People[i]; k.Out {
+			return k.refusesOut(i == 0)
+		}
 	}
 	return nil
 }
@@ -311,7 +327,9 @@ func (w startWizard) opponents(snap *Snapshot, r *WizardRequest) []command.Perso
 	}
 	known := append(slices.Concat(r.Teams[0], r.Teams[1]), *r.Reporter)
 	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), command.Person.IsSame),
-		func(p command.Person) bool { return slices.ContainsFunc(known, p.IsSame) })
+		func(p command.Person) bool {
+			return slices.ContainsFunc(known, p.IsSame) || snap.everybodyWith(p.Player).Out
+		})
 	all = slices.Concat(known[1:], all) // without teams, known[1:] is empty
 	return all[:min(len(all), maxOpponents)]
 }

@@ -39,13 +39,18 @@ func (s *Store) effect(c ranking.Changes) effect {
 	case *ranking.Remapping:
 		return effect{sends: true, write: func(b *pgx.Batch) { s.queueRemapping(b, c, e) }}
 	case *ranking.NewStanding:
-		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueJoined(b, c, e) }}
+		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueJoined(b, e) }}
 	case *ranking.CameBack:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueCameBack(b, *e) }}
 	case *ranking.Left:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueLeft(b, e) }}
 	case *ranking.NewNick:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueNick(b, e) }}
+	case *ranking.TakenOut:
+		return effect{
+			locksGroup: true, write: func(b *pgx.Batch) { queueTakenOut(b, e) },
+			writeChat: func(b *pgx.Batch) { queuePromptsOver(b, c, e) },
+		}
 	case *ranking.ChangedSetting:
 		return effect{writeChat: func(b *pgx.Batch) { queueSetting(b, e) }}
 	case *ranking.ChangedBoard:

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoGroupLifeScansATable: recording that a person left, or that the bot was added or removed,
-// scans no table.
+// TestNoGroupLifeScansATable: recording that a person left the group or its rankings, or that the
+// bot was added or removed, scans no table.
 func TestNoGroupLifeScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -38,6 +38,12 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 			left := &ranking.Left{Group: snap.Group, Player: snap.People[0].Player.ID, At: time.Now()}
 			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Decision: ranking.Decision{Effect: left}})
 		}, Want: 4},
+		{Name: "taken out", Run: func(ctx context.Context) error {
+			p := snap.People[0].Player
+			out := &ranking.TakenOut{Left: ranking.Left{Group: snap.Group, Player: p.ID, At: time.Now()},
+				UserID: p.UserID, Username: p.Username, Over: ranking.LeftRanking{}}
+			return store.Apply(ctx, ranking.Changes{Key: "out", Chat: snap.ChatID, Decision: ranking.Decision{Effect: out}})
+		}, Want: 9},
 		{Name: "added", Run: apply(ranking.Changes{
 			Key: "added", Chat: 150, Decision: ranking.Decision{
 				Notice: stats.RankingPage{}, Presence: ranking.BotActive,

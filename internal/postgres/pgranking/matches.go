@@ -254,11 +254,13 @@ func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standin
 		        (season_id, player_id, name, elo, start_elo, best_elo,
 		         played, won, drawn, lost, streak, longest_streak, last_played_at, left_at)
 		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo,
-		           n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, (
+		           n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, coalesce((
 		        SELECT left_at FROM group_players
 		        WHERE player_id = p.id AND left_at IS NOT NULL AND named_id IS DISTINCT FROM player_id AND season_id = ANY (ARRAY(
 		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))
-		        LIMIT 1)
+		        LIMIT 1), (
+		        SELECT out_at FROM sightings
+		        WHERE player_id = p.id AND group_id = (SELECT group_id FROM seasons WHERE id = $1)))
 		    FROM player p CROSS JOIN new n
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM added)::unchanged`, season, s)

@@ -11,30 +11,63 @@ const goingOn = `ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $1))`
 
 // queueJoined writes a player's new standing, and makes the player a member of the group's other
 // ladders again.
-func queueJoined(batch *pgx.Batch, c ranking.Changes, n *ranking.NewStanding) {
+func queueJoined(batch *pgx.Batch, n *ranking.NewStanding) {
 	queueGoesOn(batch, n.Season)
 	queueNewStanding(batch, n.Season, n.Standing)
-	if c.Ladder != nil {
-		queueCameBack(batch, n.CameBack)
-	}
+	queueCameBack(batch, n.CameBack)
 }
 
+// leave ends the membership of the player $2 in all ladders of the group $1 as of $3.
+const leave = `
+		UPDATE group_players SET left_at = $3, version = version + 1
+		WHERE season_id = ` + goingOn + ` AND player_id = $2 AND left_at IS NULL`
+
 func queueLeft(batch *pgx.Batch, l *ranking.Left) {
-	batch.Queue(`
-		UPDATE group_players s SET left_at = $3, version = version + 1
-		WHERE season_id = `+goingOn+` AND player_id = $2 AND left_at IS NULL AND NOT EXISTS (
+	batch.Queue(leave+` AND NOT EXISTS (
 		    SELECT FROM group_players WHERE season_id = `+goingOn+` AND player_id = $2 AND last_played_at > $3)`,
 		l.Group, l.Player, l.At)
+}
+
+func queueTakenOut(batch *pgx.Batch, o *ranking.TakenOut) {
+	batch.Queue(`
+		INSERT INTO sightings (group_id, player_id, out_at) VALUES ($1, $2, $3)
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET out_at = excluded.out_at`, o.Group, o.Player, o.At)
+	batch.Queue(leave, o.Group, o.Player, o.At)
+	batch.Queue(`
+		DELETE FROM group_players
+		WHERE player_id = $2 AND season_id = ANY (ARRAY(SELECT id FROM seasons WHERE group_id = $1)) AND NOT EXISTS (
+		    SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
+		    WHERE mp.player_id = $2 AND m.group_id = $1)`, o.Group, o.Player)
+	// Nothing finds a player without names. The row stays: to delete it, foreign keys would search
+	// all matches for it.
+	batch.Queue(`
+		WITH gone AS (
+		    UPDATE players SET username = NULL, folded = NULL, display_name = $3
+		    WHERE id = $2 AND group_id IS NOT NULL
+		      AND NOT EXISTS (SELECT FROM match_players WHERE player_id = $2)
+		      AND NOT EXISTS (SELECT FROM sightings WHERE group_id = $1 AND player_id = $2 AND counts_as IS NOT NULL)
+		      AND NOT EXISTS (SELECT FROM sightings WHERE group_id = $1 AND counts_as = $2)
+		    RETURNING id)
+		UPDATE sightings s SET nick = NULL FROM gone WHERE s.group_id = $1 AND s.player_id = gone.id`,
+		o.Group, o.Player, ranking.Nameless)
 }
 
 func queueCameBack(batch *pgx.Batch, b ranking.CameBack) {
 	if len(b.Players) == 0 {
 		return
 	}
+	if b.Joined {
+		batch.Queue(`UPDATE sightings SET out_at = NULL WHERE group_id = $1 AND player_id = ANY ($2) AND out_at <= $3`,
+			b.Group, b.Players, b.At)
+	}
 	batch.Queue(`
-		UPDATE group_players SET left_at = NULL, version = version + 1
-		WHERE season_id = `+goingOn+` AND player_id = ANY ($2) AND left_at <= $3`, b.Group, b.Players, b.At)
+		UPDATE group_players s SET left_at = NULL, version = version + 1
+		WHERE season_id = `+goingOn+` AND player_id = ANY ($2) AND left_at <= $3 AND `+isIn, b.Group, b.Players, b.At)
 }
+
+// isIn holds for a standing s of the group $1 unless its player was taken out of the rankings.
+const isIn = `NOT EXISTS (
+		    SELECT FROM sightings WHERE group_id = $1 AND player_id = s.player_id AND out_at IS NOT NULL)`
 
 // returning returns the players of the matches who may have left the other ladders of the group:
 // those who are new to this ladder or return to it.

@@ -45,6 +45,10 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 	} else {
 		queueEndGroup(&batch, kept, gone, gone.Chat == older.ID)
 	}
+	batch.Queue(`
+		UPDATE group_players s SET left_at = known.out_at, version = s.version + 1 FROM sightings known
+		WHERE s.season_id = `+goingOn+` AND s.left_at IS NULL
+		  AND known.group_id = $1 AND known.player_id = s.player_id AND known.out_at IS NOT NULL`, kept.ID)
 	queueEndChat(&batch, kept.Chat, gone.Chat, older, newer)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return 0, nil, fmt.Errorf("merge the chats: %w", err)

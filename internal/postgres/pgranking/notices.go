@@ -138,6 +138,12 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
+// supersedePage replaces a waiting page for the same message.
+const supersedePage = `
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
+		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`
+
 // queuePage inserts the page that replaces the content of the message c.PageMessageID. It
 // supersedes a waiting page for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
@@ -145,10 +151,8 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, addressee_id,
 		                    action, edited_message_id, supersede_key, expires_at, alone)
-		VALUES ($1, $2, $3, $4, $5, $6, nullif($10::bigint, 0), 'page', $7, $8, clock_timestamp() + $9::interval, true)
-		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
-		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
-		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
+		VALUES ($1, $2, $3, $4, $5, $6, nullif($10::bigint, 0), 'page', $7, $8, clock_timestamp() + $9::interval, true)`+
+		supersedePage,
 		c.Chat, c.Key, kind.Name, kind.Purpose, labeled{c.Page, c.Ladder}, c.Addressee.Name,
 		c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player)

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -87,12 +89,52 @@ func request(p ranking.NewPrompt) any {
 // queueOvertakenPrompts closes the prompts about a message when an edit of the message takes
 // effect, except a prompt that the edit itself asks.
 func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
-	batch.Queue(`
-		WITH overtaken AS (
-		    UPDATE prompts SET closed_at = now(), closed_as = 'cancelled'
-		    WHERE chat_id = $1 AND closed_at IS NULL AND asked_at < now() AND request ->> 'key' = $2
+	batch.Queue(closePrompts(`asked_at < now() AND request ->> 'key' = $3`), c.Chat, ranking.PromptCanceled, messageOf(c))
+}
+
+// closePrompts returns the statement that closes the open prompts of the chat $1 that meet the
+// condition, with $2 as the end.
+func closePrompts(condition string) string {
+	return `
+		WITH closed AS (
+		    UPDATE prompts p SET closed_at = now(), closed_as = $2
+		    WHERE chat_id = $1 AND closed_at IS NULL AND ` + condition + `
 		    RETURNING id)
-		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT `+promptTimer+` FROM overtaken))`, c.Chat, messageOf(c))
+		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT ` + promptTimer + ` FROM closed))`
+}
+
+// namesPlayer holds for a prompt p about the player $3, whom the variables $4 of the jsonpath
+// identify: the player plays in a match that the prompt is about, in a reading, in a team of a
+// wizard, or against its only opponent.
+const namesPlayer = `(EXISTS (
+		    SELECT FROM match_players WHERE player_id = $3 AND match_id = ANY (
+		        ARRAY(SELECT jsonb_path_query(p.request, '$.**.match')::bigint) || p.match_id))
+		  OR jsonb_path_exists(
+		    lower(jsonb_build_array(p.request -> 'readings', p.request -> 'teams', CASE
+		        WHEN p.kind = 'wizard' AND NOT p.request ? 'teams' THEN jsonb_build_array(
+		            p.request -> 'reporter', CASE WHEN p.request #> '{opponents,1}' IS NULL THEN p.request -> 'opponents' END)
+		        END)::text)::jsonb,
+		    '$.** ? (@.player == $player || @.id == $id || @.username == $username)', $4))`
+
+// queuePromptsOver closes the open prompts that name a player who was taken out of the rankings,
+// and says so in their messages.
+func queuePromptsOver(batch *pgx.Batch, c ranking.Changes, o *ranking.TakenOut) {
+	kind := notice.KindOf(o.Over)
+	who := map[string]any{"player": o.Player, "id": nil, "username": nil}
+	if o.UserID != 0 {
+		who["id"] = o.UserID
+	}
+	if o.Username != "" {
+		who["username"] = strings.ToLower(o.Username)
+	}
+	batch.Queue(`
+		INSERT INTO outbox
+		    (chat_id, key, kind, purpose, payload, action, edited_message_id, supersede_key, expires_at, alone)
+		SELECT $1, $2, $5, $6, $7, 'page', telegram_message_id, 'page:' || telegram_message_id, now() + $8::interval, true
+		FROM prompts p
+		WHERE chat_id = $1 AND closed_at IS NULL AND telegram_message_id IS NOT NULL AND `+namesPlayer+supersedePage,
+		c.Chat, c.Key, o.Player, who, kind.Name, kind.Purpose, o.Over, kind.Purpose.Lifetime())
+	batch.Queue(closePrompts(namesPlayer), c.Chat, ranking.PromptExpired, o.Player, who)
 }
 
 // queueChangedPrompt changes the question of a prompt and restarts its timer. The batch fails if

@@ -177,9 +177,9 @@ func ladderFields(l *ranking.GroupLadder) []any {
 }
 
 // people is the query for the people with the user ids $2 and usernames $3; a person who has
-// neither is the guest $9. %[1]s takes extra WITH queries, and %[2]s extra columns. The first $4
-// people get an id if they are not players yet. $7 is the ladder, 0 for the default one, and $8 its
-// season, 0 for the current one.
+// neither is the player $9: a guest, or any player whom only a button names. %[1]s takes extra WITH
+// queries, and %[2]s extra columns. The first $4 people get an id if they are not players yet. $7
+// is the ladder, 0 for the default one, and $8 its season, 0 for the current one.
 //
 // $6 marks the people whom the message, sent at $5, shows with their username. A mention does not
 // mean an account that the message shows with another username, unless the account was seen with
@@ -227,7 +227,8 @@ var people = `
 		    (SELECT * FROM players
 		     WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1)
 		    UNION ALL
-		    (SELECT * FROM players WHERE id = nullif(person.guest, 0) AND group_id = here.group_id LIMIT 1)
+		    (SELECT * FROM players
+		     WHERE id = nullif(person.guest, 0) AND coalesce(group_id, here.group_id) = here.group_id LIMIT 1)
 		    LIMIT 1) AS unclaimed ON true
 		LEFT JOIN LATERAL (
 		    SELECT nick, out_at, counts_as FROM sightings
