@@ -149,8 +149,8 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	b.exec(`UPDATE matches m SET played_at = played_at + interval '8 days'` + early)
 }
 
-// testBoardRights: if the bot may not pin the board, it says so once, and once more after it has
-// had the right and lost it. It pins the board as soon as it may.
+// testBoardRights: if the bot may not pin the board, it says so once, and once more after it had
+// the right and lost it. It pins the board as soon as it may.
 func testBoardRights(t *testing.T, b *botFixture) {
 	group := b.group("Go")
 	b.ask(group, b.olga, "/board on")

@@ -15,7 +15,7 @@ import (
 )
 
 // foreignSettings sets variables with which PostgreSQL's programs would fail or use a server other
-// than the server of the demo.
+// than the demo's.
 var foreignSettings = []string{
 	"PGHOST=/nonexistent", "PGPORT=1", "PGUSER=x", "PGPASSWORD=x", "PGDATABASE=x", "PGSERVICE=x", "PGSSLMODE=verify-full",
 	"PGSSLROOTCERT=/nonexistent", "PGOPTIONS=-cdefault_transaction_read_only=on", "PGTARGETSESSIONATTRS=read-only", "PGTZ=Foo",

@@ -142,7 +142,7 @@ func counted(n int, one, many string) string {
 }
 
 // repairAll repairs seasons, each in a transaction of its own, and returns how many it changed. It
-// prints and skips seasons that cannot be repaired, and stops at any other error.
+// prints and skips those that cannot be repaired.
 func repairAll(ctx context.Context, store ranking.Store, seasons []season) (n int, err error) {
 	for _, l := range seasons {
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {

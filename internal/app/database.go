@@ -41,8 +41,8 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 	return with(c.DatabaseURL, "")
 }
 
-// withHint adds advice for the operator to an error from opening the database, unless the error's
-// text already says what to do.
+// withHint adds advice for the operator to an error from opening the database, unless its text
+// already says what to do.
 func (c DatabaseConfig) withHint(err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do

@@ -87,7 +87,7 @@ func (l leadership) acquire(ctx context.Context) bool {
 }
 
 // hold runs work and keeps renewing the lease until work returns. It returns the error of work. If
-// work returns nil before the context ends, hold returns ErrLeaseLost if the lease was lost.
+// that is nil and the context has not ended, it returns ErrLeaseLost if the lease was lost.
 func (l leadership) hold(ctx context.Context, work func(context.Context) error) error {
 	working, lose := context.WithCancelCause(ctx)
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// matchRows returns matches of two days, with a draw, teams, an undone match and two corrected
-// ones.
+// matchRows returns matches of two days, with a draw, teams, a stand-in, an undone match and two
+// corrected ones.
 func matchRows() []stats.MatchRow {
 	name := func(names ...string) (all []ranking.Name) {
 		for _, n := range names {
@@ -28,13 +28,14 @@ func matchRows() []stats.MatchRow {
 		{Match: 955, Number: 55, Played: day.Add(-2 * time.Hour), Sides: [2][]ranking.Name{name("Bob"), name("Alice")}, Score: [2]int{3, 0}, Undone: true},
 		{Match: 954, Number: 54, Played: day.Add(-30 * time.Hour), Sides: [2][]ranking.Name{name("Alice", "Bob"), name("Carol", "Dave")}, Score: [2]int{11, 7}, Was: &[2]int{7, 11}},
 		{Match: 953, Number: 53, Played: day.Add(-31 * time.Hour), Sides: [2][]ranking.Name{name("Alice", "Bob", "Eve"), name("Carol", "Dave", "Kim", "Zoë")}, Score: [2]int{2, 1}, Was: &[2]int{2, 1}},
+		{Match: 952, Number: 52, Played: day.Add(-32 * time.Hour), Sides: [2][]ranking.Name{name("Alice"), name("Bob", "Carol")}, StandIns: [2]int{1, 0}, Score: [2]int{3, 1}},
 	}
 }
 
 func goldenMatchLists() map[string]notice.Notice {
 	rows := matchRows()
 	own := slices.Clone(rows)
-	for i, change := range []*int{new(12), new(0), nil, new(-8), new(130)} {
+	for i, change := range []*int{new(12), new(0), nil, new(-8), new(130), new(9)} {
 		own[i].Change = change
 	}
 	odd := []stats.MatchRow{{Number: 1, Played: rows[0].Played,
@@ -80,6 +81,7 @@ func goldenOdds() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"singles":        stats.Odds{Sides: single(alice, bob), Expected: 64, Draws: true},
 		"no_draws":       stats.Odds{Sides: single(alice, bob), Expected: 64},
+		"stand_in":       stats.Odds{Sides: [2][]stats.OddsPlayer{{alice}, doubles[1]}, StandIns: [2]int{1, 0}, Expected: 55},
 		"margin":         stats.Odds{Sides: single(alice, newcomer(bob)), Expected: 64, Draws: true, Margin: true},
 		"new":            stats.Odds{Sides: single(newcomer(alice), newcomer(bob)), Expected: 64, Draws: true},
 		"new_in_season":  stats.Odds{Sides: single(newcomer(alice), newcomer(bob)), Expected: 64, Season: 2},
@@ -110,7 +112,7 @@ func testTheLongestMatchListFits(_ *testing.T, w words, send func(notice.Notice)
 			for i := range stats.PageRows {
 				rows = append(rows, stats.MatchRow{
 					Match: 999_999_999, Number: 999_999_999, Played: time.Date(2026, time.November, 30-i, 0, 0, 0, 0, time.UTC),
-					Sides: [2][]ranking.Name{team, team}, Score: [2]int{999, 999}, Was: &[2]int{999, 998}, Change: new(-10_000),
+					StandIns: [2]int{1, 1}, Sides: [2][]ranking.Name{team, team}, Score: [2]int{999, 999}, Was: &[2]int{999, 998}, Change: new(-10_000),
 				})
 			}
 			send(stats.MatchPage{Title: strings.Repeat("W", 255), Rows: rows, Newer: true, Older: true})

@@ -41,6 +41,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	marked.Mark = "@bobby"
 	hostileName := called(hostile)
 	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
+	standIn := ranking.NamedResult{Sides: [2][]ranking.Name{{alice}, {carol, zoe}}, StandIns: [2]int{1, 0}, Score: [2]int{10, 8}}
+	guest := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, called("Guest")}, {carol, zoe}}, Score: standIn.Score}
 	players := asks(ranking.DoubtPlayers, "", option(result(alice, carol, 3, 1)))
 	players.Earlier = &ranking.EarlierReport{Number: 42, Result: new(result(alice, bob, 3, 1))}
 	lineup := asks(ranking.DoubtLineup, "", option(result(alice, carol, 3, 1)), option(result(carol, alice, 3, 1)))
@@ -56,6 +58,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"duplicate_completes":  completes,
 		"winner_teams":         asks(command.DoubtWinner, "", option(teams), option(ranking.NamedResult{Sides: [2][]ranking.Name{teams.Sides[1], teams.Sides[0]}, Score: teams.Score})),
 		"name":                 asks(command.DoubtName, "bob", who(bob, false), who(marked, false)),
+		"name_or_stand_in":     asks(command.DoubtName, "guest", option(standIn), option(guest)),
 		"unknown_name":         asks(command.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
 		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
 		"game":                 asks(ranking.DoubtGame, "chess", ranking.ReportOption{Ladder: "tennis"}, ranking.ReportOption{Ladder: "padel"}),

@@ -73,6 +73,11 @@ func members(score, change int, names ...string) ranking.Side {
 	return s
 }
 
+func withStandIn(s ranking.Side) ranking.Side {
+	s.StandIns = 1
+	return s
+}
+
 var (
 	pair     = []string{"Alice", "Bob"}
 	ten      = []string{"Ann", "Ben", "Cem", "Dora", "Eve", "Finn", "Gil", "Hanna", "Ines", "Jan"}
@@ -114,6 +119,9 @@ func goldenTeamsAndSets() map[string]notice.Notice {
 			Number: 7, Sides: [2]ranking.Side{members(3, 16, ten[:4]...), members(1, -16, otherTen[:4]...)},
 			NewPlayers: append(slices.Clone(newcomers[:4]), newcomers[10:14]...),
 		},
+		"stand_ins": ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{
+			withStandIn(members(10, 16, "Alice")), withStandIn(members(8, -16, otherTen[:5]...)),
+		}},
 		"teams_uneven": ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{members(10, 16, "Alice"), members(8, -16, otherTen[:5]...)}},
 		"tens":         ranking.MatchRecorded{Number: 7, Sides: tens},
 		"tens_new":     ranking.MatchRecorded{Number: 7, Sides: tens, NewPlayers: newcomers},

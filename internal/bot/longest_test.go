@@ -18,7 +18,7 @@ import (
 // full returns a side with the given number of players of this name, and the largest rating
 // changes.
 func full(score, players int, name ranking.Name) ranking.Side {
-	s := ranking.Side{Score: score}
+	s := ranking.Side{Score: score, StandIns: 1}
 	for range players {
 		s.Players = append(s.Players, ranking.RatingChange{Name: name, Before: 0, After: 10000})
 	}
@@ -144,7 +144,7 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 			item := ranking.RejectedResult{
 				Command: "match",
 				NamedResult: ranking.NamedResult{
-					Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
+					StandIns: [2]int{1, 1}, Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
 					Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
 				},
 			}
@@ -181,7 +181,7 @@ func TestTheLongestQuestionFits(t *testing.T) {
 		for _, raw := range namesIn(w) {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 			side := slices.Repeat([]ranking.Name{name}, 10)
-			r := ranking.NamedResult{Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
+			r := ranking.NamedResult{StandIns: [2]int{1, 1}, Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
 				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)}
 			option := ranking.ReportOption{Results: slices.Repeat([]ranking.NamedResult{r}, ranking.MaxReports)}
 			earlier := ranking.EarlierReport{Number: 999_999_999, By: ranking.Reporter{Name: &name}, Result: &r}

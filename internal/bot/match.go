@@ -175,7 +175,12 @@ func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) s
 	for i, p := range s.Players {
 		names[i] = show(p)
 	}
-	return w.side(names, maxSideNames, shortSideNames)
+	return w.side(names, maxSideNames, shortSideNames) + w.standIns(s.StandIns)
+}
+
+// standIns returns what follows the names of a side with stand-ins.
+func (w words) standIns(count int) string {
+	return strings.Repeat(" + "+w.Text("names.stand_in", nil), count)
 }
 
 // movements is moves with all rating changes, one per line.

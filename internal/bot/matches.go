@@ -140,7 +140,7 @@ func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 // says so; otherwise it says what was corrected, if anything.
 func (w words) matchRow(r stats.MatchRow, change string) string {
 	text := w.Text("outcome.result",
-		args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})
+		args{"A": w.shortSide(r, 0), "B": w.shortSide(r, 1), "Score": showScore(r.Score)})
 	switch {
 	case r.Undone:
 		return "<s>" + text + "</s>" + change + " · " + w.Text("note.undone", nil)
@@ -156,7 +156,7 @@ const (
 	maxRowName  = 20 // characters of a name
 	maxRowUnits = 40 // limits a name in UTF-16 units
 	maxRowMark  = 16 // characters of a name's mark, which may have one UTF-16 unit more
-	maxRowSide  = 2  // players of a side
+	maxRowSide  = 2  // players of a side, including stand-ins
 )
 
 // shortName shortens a player's name for a row of a list, and renders it.
@@ -168,8 +168,9 @@ func shortName(n ranking.Name) string {
 
 // shortSide returns the players of a side. Of a large side, it returns the first one and counts the
 // others.
-func (w words) shortSide(side []ranking.Name) string {
-	return w.side(namesAs(side, shortName), maxRowSide, 1)
+func (w words) shortSide(r stats.MatchRow, side int) string {
+	most := max(1, maxRowSide-r.StandIns[side])
+	return w.side(namesAs(r.Sides[side], shortName), most, 1) + w.standIns(r.StandIns[side])
 }
 
 // shortNames joins the shortened names of a team.

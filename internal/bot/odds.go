@@ -83,8 +83,8 @@ var _ = shows(view[stats.Odds]{text: words.odds, ofLadder: true})
 // odds shows each side's expected score, and how the ratings would change.
 func (w words) odds(n stats.Odds) string {
 	lines := []string{
-		w.oddsSide(n.Sides[0], n.Expected, n.Draws),
-		w.oddsSide(n.Sides[1], 100-n.Expected, n.Draws),
+		w.oddsSide(n, 0, n.Expected),
+		w.oddsSide(n, 1, 100-n.Expected),
 	}
 	var remarks []string
 	if n.Margin {
@@ -117,20 +117,20 @@ func (w words) odds(n stats.Odds) string {
 
 // oddsSide returns a side with its average rating, its expected score and the possible rating
 // changes. Players with the same changes are listed together.
-func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) string {
-	sum := 0
+func (w words) oddsSide(n stats.Odds, index, expected int) string {
+	sum, side := 0, n.Sides[index]
 	names := make([]ranking.Name, len(side))
 	for i, p := range side {
 		sum += p.Elo
 		names[i] = p.Name
 	}
 	head := w.Text("odds.side", args{
-		"Names": "<b>" + shortNames(names) + "</b>", "Rating": (sum + len(side)/2) / len(side), "Percent": expected,
+		"Names": "<b>" + shortNames(names) + "</b>" + w.standIns(n.StandIns[index]), "Rating": (sum + len(side)/2) / len(side), "Percent": expected,
 	})
 	var all []string // the distinct changes
 	var who [][]ranking.Name
 	for _, p := range side {
-		changes := w.changes(p, draws)
+		changes := w.changes(p, n.Draws)
 		at := slices.Index(all, changes)
 		if at < 0 {
 			at = len(all)

@@ -255,8 +255,7 @@ func (w words) namedResults(all []ranking.NamedResult, separator string, room in
 }
 
 func (w words) namedResult(r ranking.NamedResult) string {
-	return w.reportedSide(r.Sides[0]) + " " + showScore(r.Score) + " " +
-		w.reportedSide(r.Sides[1]) + brackets(showSets(r.Sets))
+	return w.reportedSide(r, 0) + " " + showScore(r.Score) + " " + w.reportedSide(r, 1) + brackets(showSets(r.Sets))
 }
 
 // joinUpTo joins as many texts as fit into room UTF-16 units, and replaces the others with an

@@ -270,12 +270,15 @@ func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 }
 
 // TestWrongInputNamesTheRightForm: the answer to a malformed command shows a correct form of the
-// same command. Two faults are left out: a free-for-all has no correct form, and a span belongs to
-// questions.
+// same command. Some faults are left out: a free-for-all has no correct form, a span belongs to
+// questions, and nameless guests need another command.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
+	without := []command.Reason{
+		command.ReasonFreeForAll, command.ReasonSpan, command.ReasonNamelessGuest, command.ReasonTooManyStandIns,
+	}
 	for _, r := range constants(t, "../command", ofType("Reason")) {
-		if reason := command.Reason(r); reason == command.ReasonFreeForAll || reason == command.ReasonSpan {
+		if slices.Contains(without, command.Reason(r)) {
 			continue
 		}
 		wrong := ranking.WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
@@ -284,7 +287,7 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 		}
 	}
 	for _, r := range teamReasons(t) {
-		if r == command.ReasonFreeForAll || r == command.ReasonSpan {
+		if slices.Contains(without, r) {
 			continue
 		}
 		text := mustRender(t, ranking.WrongForm{Command: command.NameMatch, Reason: r, Detail: "bobby", Teams: true}).html

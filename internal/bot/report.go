@@ -33,7 +33,7 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 	}
 	if len(d.Sides[0]) > 0 {
 		return w.Text("not_recorded.result", args{
-			"A": w.reportedSide(d.Sides[0]), "B": w.reportedSide(d.Sides[1]),
+			"A": w.reportedSide(d.NamedResult, 0), "B": w.reportedSide(d.NamedResult, 1),
 			"Score": showScore(d.Score) + brackets(showSets(d.Sets)),
 		})
 	}
@@ -63,6 +63,6 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 
 // reportedSide returns the players of a side as reported. Of a large side, it returns the first few
 // and counts the others.
-func (w words) reportedSide(players []ranking.Name) string {
-	return w.side(namesAs(players, showName), maxSideNames, shortSideNames)
+func (w words) reportedSide(r ranking.NamedResult, side int) string {
+	return w.side(namesAs(r.Sides[side], showName), maxSideNames, shortSideNames) + w.standIns(r.StandIns[side])
 }

@@ -62,7 +62,7 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	}
 	return w.Text(id, args{
 		"Word": showWord(n.Detail), "Form": form, "Sets": sets, "MaxTeam": command.MaxTeam, "MaxSets": command.MaxSets,
-		"Min": command.MinPlayers, "Max": command.MaxPlayers,
+		"Min": command.MinPlayers, "Max": command.MaxPlayers, "MaxStandIns": command.MaxStandIns,
 	})
 }
 

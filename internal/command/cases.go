@@ -77,9 +77,10 @@ func isMan(name string) bool {
 }
 
 // nominatives returns the possible nominatives of a folded Cyrillic word. It returns nil for a word
-// in another script, or with a meaning in reports.
+// in another script, and for a word with a meaning in reports that is no name.
 func nominatives(word string) (all []string) {
-	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {
+	r, _ := utf8.DecodeRuneInString(word)
+	if word := norm.NFC.String(word); !isCyrillic(r) || meaningOf(word) != unknown && !mayBeName(word) {
 		return nil
 	}
 	for _, e := range endings {

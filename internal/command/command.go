@@ -177,6 +177,8 @@ type Person struct {
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
 	Whom    bool `json:"-"` // that case may be the accusative
+	// IsStandIn is set only while parsing: the word Name stands for somebody without a name.
+	IsStandIn bool `json:"-"`
 }
 
 // MayBeBot reports whether a mention may be of a bot. Telegram does not say whose account it is,

@@ -93,6 +93,9 @@ var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: 
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}
+	if m.StandIns != [2]int{} {
+		return ""
+	}
 	if ladder != "" {
 		parts = append(parts, ladder)
 	}

@@ -93,7 +93,7 @@ func (r *Report) or(other Report) bool {
 // a score that is no draw leave open who won, both orders of the score are readings. Each way in
 // which possible reads the scores has readings of its own.
 func (l line) likely(m Match, claim meaning) Report {
-	first := len(m.A)
+	first := len(m.A) + m.StandIns[0]
 	if m.Self {
 		first = 0
 	}

@@ -10,7 +10,9 @@ import (
 
 const (
 	MaxSets = 25 // the maximum number of scores in a match
-	MaxTeam = 10 // the maximum number of people on one side of a match
+	MaxTeam = 10 // the maximum number of people on one side of a match, including stand-ins
+	// MaxStandIns is the maximum number of stand-ins in a match.
+	MaxStandIns = 2
 )
 
 // Match is a reported result. Each side has at least one person. All people are different, and none
@@ -18,11 +20,13 @@ const (
 type Match struct {
 	// Key is the idempotency key of the match. Parsing leaves it empty: then it is the key of the
 	// message, with #2, #3 and so on for the later matches of the message.
-	Key    string         `json:"key,omitempty"`
-	A      []Person       `json:"a"` // the side whose points come first in each score
-	B      []Person       `json:"b"`
-	Self   bool           `json:"-"`      // A is the sender alone, whom the text does not name
-	Scores []ladder.Score `json:"scores"` // the only score, or the sets in the order played
+	Key string   `json:"key,omitempty"`
+	A   []Person `json:"a"` // the side whose points come first in each score
+	B   []Person `json:"b"`
+	// how many nameless guests play on each side, in addition to its people
+	StandIns [2]int         `json:"stand_ins,omitzero"`
+	Self     bool           `json:"-"`      // A is the sender alone, whom the text does not name
+	Scores   []ladder.Score `json:"scores"` // the only score, or the sets in the order played
 	// the games of a match that ended early, as typed; they do not count
 	Games string `json:"games,omitempty"`
 	When         // when it was played, if the report says

@@ -67,7 +67,7 @@ func (n *Names) add(name string, person int) {
 // not used as a name, such as the "The" of "The Rock".
 func firstName(name string) string {
 	first, _, _ := strings.Cut(name, " ")
-	if word := norm.NFC.String(first); isScoreWord(word) || meaningOf(word) != unknown && !namesToo[word] {
+	if word := norm.NFC.String(first); isScoreWord(word) || meaningOf(word) != unknown && !mayBeName(word) {
 		return ""
 	}
 	return first

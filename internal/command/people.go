@@ -32,8 +32,10 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		// The @ is left if the word is neither a mention nor a player's name, or means the sender.
-		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" {
+		// The @ is left if the word is neither a mention nor a player's name, or means the sender. A
+		// stand-in is nobody to ask about.
+		name, isUnknown := strings.CutPrefix(w.string, "@")
+		if isUnknown && name != "" || w.meaning.isStandIn() {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}
 		}
 		if w.isPerson() {
@@ -98,7 +100,10 @@ func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 	c.Reply = nil // the author of the replied-to message takes part only if named
 	p := newParser(c)
 	err = p.lineup(c.text(), names, func(l line) error {
+		standIn := slices.IndexFunc(l.people, func(p Person) bool { return p.IsStandIn })
 		switch count := len(l.people); {
+		case standIn >= 0:
+			return formError(ReasonUnexpectedWord, l.people[standIn].Name)
 		case len(l.all(versus)) > 0:
 			return formError(ReasonUnexpectedWord, l.all(versus)[0].string)
 		case l.names && !p.senderPlays(), count < MinPlayers, count > MaxPlayers:

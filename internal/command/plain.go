@@ -24,7 +24,7 @@ func (c Command) LikelyNamesPlayers() bool {
 	isGame := func(word string) bool { return meaningOf(word) == game }
 	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) ||
 		slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
-			return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
+			return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || mayBeName(strings.ToLower(a.text)))
 		}) || len(c.text().quotes()) > 0
 }
 
@@ -175,7 +175,7 @@ func (n *Names) find(t text, numbers bool) []plainName {
 				end++
 			}
 			if of := all[i:end]; len(of) > 0 {
-				if name := n.name(t, of, quoted[0].start, quoted[0].end); len(name.people) > 0 || !isReadable(of) {
+				if name := n.name(t, of, quoted[0].start, quoted[0].end); len(name.people) > 0 || !isReadable(of) || meaningOf(name.word).isStandIn() {
 					found, i = append(found, name), end
 				}
 			}

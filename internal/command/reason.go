@@ -20,6 +20,10 @@ const (
 	ReasonEmptySide Reason = "empty_side"
 	// more than MaxTeam people on one side: the first one too many
 	ReasonTooManyPeople Reason = "too_many_people"
+	// a side has nobody but stand-ins
+	ReasonNamelessGuest Reason = "nameless_guest"
+	// more than MaxStandIns stand-ins
+	ReasonTooManyStandIns Reason = "too_many_stand_ins"
 	// one person plays twice, on either side: that person
 	ReasonSamePerson Reason = "same_person"
 	// the only person is the sender

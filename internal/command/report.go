@@ -180,6 +180,7 @@ func (p parser) read(words []word) (line, error) {
 		if w.isPerson() {
 			l.addPerson(p.personOf(w), w, pauses, joins)
 			named, pauses, joins = true, false, false
+			has[w.meaning] = true
 			isGreeted, greets = greets && !hasPause(w.before), false
 			continue
 		}
@@ -192,7 +193,7 @@ func (p parser) read(words []word) (line, error) {
 		named = named && w.meaning.isMinor()
 	}
 	l.isPast, l.isEarly, l.isLate = has[past], has[early], has[afterTime]
-	l.isOpen = p.isOpen || (has[oneSet] || has[past] && has[present]) && l.hasClaim()
+	l.isOpen = p.isOpen || (has[oneSet] || has[standInOpen] || has[past] && has[present]) && l.hasClaim()
 	if l.missesSender() {
 		at := slices.IndexFunc(words, func(w word) bool { return w.meaning.isWith() })
 		return p.read(slices.Insert(slices.Clone(words), at, word{string: "i", meaning: me}))
@@ -202,7 +203,10 @@ func (p parser) read(words []word) (line, error) {
 
 // personOf returns the person that a word names.
 func (p parser) personOf(w word) Person {
-	if w.person == nil {
+	switch {
+	case w.meaning.isStandIn():
+		return Person{Name: w.string, IsStandIn: true, Oblique: w.meaning == standInOblique}
+	case w.person == nil:
 		return p.sender
 	}
 	return w.person.identify(p.sender).identify(p.replied)

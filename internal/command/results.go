@@ -181,7 +181,7 @@ func (r Reading) hasTotal() bool {
 // playsEach reports whether the sender plays in every match, one on one.
 func (p parser) playsEach(r Report) bool {
 	return !slices.ContainsFunc(slices.Concat(r.Readings...), func(m Match) bool {
-		return len(m.A)+len(m.B) > 2 || !m.A[0].IsSame(p.sender) && !m.B[0].IsSame(p.sender)
+		return m.size() > 2 || !m.A[0].IsSame(p.sender) && !m.B[0].IsSame(p.sender)
 	})
 }
 

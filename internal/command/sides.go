@@ -122,8 +122,29 @@ func (p parser) players(l line) (Match, error) {
 		return Match{}, err
 	}
 	first := max(1, len(a))
-	return Match{A: people[:first:first], B: people[first:], Self: self, When: When{Past: l.isPast}}, nil
+	m := Match{Self: self, When: When{Past: l.isPast}}
+	m.A, m.StandIns[0] = withoutStandIns(people[:first])
+	m.B, m.StandIns[1] = withoutStandIns(people[first:])
+	switch {
+	case len(m.A) == 0, len(m.B) == 0:
+		return Match{}, formError(ReasonNamelessGuest, "")
+	case m.StandIns[0]+m.StandIns[1] > MaxStandIns:
+		return Match{}, formError(ReasonTooManyStandIns, "")
+	}
+	return m, nil
 }
+
+// withoutStandIns returns the people of a side who are not stand-ins, and the number of stand-ins.
+func withoutStandIns(side []Person) (people []Person, standIns int) {
+	people = slices.DeleteFunc(slices.Clone(side), func(p Person) bool { return p.IsStandIn })
+	return people, len(side) - len(people)
+}
+
+// size returns the number of people who play, including stand-ins.
+func (m Match) size() int { return len(m.A) + len(m.B) + m.StandIns[0] + m.StandIns[1] }
+
+// IsEven reports whether the sides have the same size.
+func (m Match) IsEven() bool { return len(m.A)+m.StandIns[0] == len(m.B)+m.StandIns[1] }
 
 // isOfUnnamed reports whether the report begins with an outcome whose subject is not named.
 func (l line) isOfUnnamed() bool {

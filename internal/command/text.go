@@ -60,8 +60,10 @@ type word struct {
 	before  string // everything between the previous word and this one
 }
 
-// isPerson reports whether a word names a person, including the sender.
-func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
+// isPerson reports whether a word names a person, including the sender, or is a stand-in.
+func (w word) isPerson() bool {
+	return w.person != nil || me <= w.meaning && w.meaning <= standInOblique
+}
 
 // isClaim reports whether a word states the outcome.
 func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }

@@ -25,19 +25,23 @@ const (
 	mood // an emoji or a word that hints at who won, if no other word says so
 	// joins the people before and after it; elsewhere a filler
 	and
-	versus        // separates the sides: "against"
-	me            // the sender as a subject: "I"
-	meOrI         // the sender as an object, or as a subject on the first side: "me"
-	toMe          // the sender as an object: "mich"
-	won           // its subject won
-	lost          // its subject lost
-	drew          // neither side won
-	separator     // between two numbers a colon, before a person the meaning "to", elsewhere a filler
-	times         // between two numbers a colon, elsewhere the meaning "versus"
-	early         // the match ended early or was not played, so its games do not count
-	afterTime     // the match went to extra time or penalties
-	clock         // before a number an error, because it means a time of day; elsewhere the meaning "of"
-	clockOrMarker // like clock, but elsewhere the meaning "marker"
+	versus // separates the sides: "against"
+	me     // the sender as a subject: "I"
+	meOrI  // the sender as an object, or as a subject on the first side: "me"
+	toMe   // the sender as an object: "mich"
+	// The following words are a stand-in: somebody without a name, who fills a place in a team.
+	standIn        // "guest"
+	standInOpen    // in a form that is a subject in one language and an object in another: "гостя"
+	standInOblique // in a case that a subject cannot have: "гостем"
+	won            // its subject won
+	lost           // its subject lost
+	drew           // neither side won
+	separator      // between two numbers a colon, before a person the meaning "to", elsewhere a filler
+	times          // between two numbers a colon, elsewhere the meaning "versus"
+	early          // the match ended early or was not played, so its games do not count
+	afterTime      // the match went to extra time or penalties
+	clock          // before a number an error, because it means a time of day; elsewhere the meaning "of"
+	clockOrMarker  // like clock, but elsewhere the meaning "marker"
 
 	// Up to article, most of the following words count in a form if a person follows, and are
 	// fillers elsewhere.
@@ -74,6 +78,9 @@ func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 // isSender reports whether a word stands for the sender.
 func (m meaning) isSender() bool { return me <= m && m <= toMe }
 
+// isStandIn reports whether a word stands for a stand-in.
+func (m meaning) isStandIn() bool { return standIn <= m && m <= standInOblique }
+
 // isColon reports whether a word may be the colon between two numbers.
 func (m meaning) isColon() bool { return m == separator || m == times || m == personalA }
 
@@ -89,12 +96,15 @@ func (m meaning) isBeforePerson() bool {
 // vocabulary has words that people write in reports, in all languages of the bot at once, because
 // people mix languages. Words for winning and losing are in verbs.
 var vocabulary = meanings(map[meaning]string{
-	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
-	the:    `the`,
-	and:    `& + and und y e и та й і`,
-	me:     `i myself ich yo eu я`,
-	meOrI:  `me`,
-	toMe:   `mich mir mí mim мне мені мной мною меня мене`,
+	versus:         `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
+	the:            `the`,
+	and:            `& + and und y e и та й і`,
+	me:             `i myself ich yo eu я`,
+	meOrI:          `me`,
+	toMe:           `mich mir mí mim мне мені мной мною меня мене`,
+	standIn:        `guest gast invitado invitada convidado convidada гость гостья гість`,
+	standInOpen:    `гостя`,
+	standInOblique: `гостю гостью гостем госте гостье гостьей гостеві гостові гостею`,
 	oneSet: `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto
 		сет третьей пятой третьем пятом партию партію гру`,
 	past:    `yesterday gestern ayer anoche ontem вчера вчора учора`,
@@ -300,6 +310,9 @@ var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys
 // namesToo are words with a meaning in reports that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria
 	vitória vitoria win wo zeit пен`)
+
+// mayBeName reports whether a word with a meaning in reports may also be a name.
+func mayBeName(word string) bool { return namesToo[word] || meaningOf(word).isStandIn() }
 
 // countWords say how often something happened, so they are not taken for unknown names. Their
 // meaning in a report is not clear: "beat @bob 3:1 twice".

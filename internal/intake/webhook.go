@@ -112,7 +112,7 @@ func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return Update{}, http.StatusRequestEntityTooLarge
 	} else if err != nil {
-		// The body was cut off. Usually the client is gone.
+		// the body was cut off; usually the client is gone
 		return Update{}, http.StatusBadRequest
 	}
 	u, err := hook.read(raw)

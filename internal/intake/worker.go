@@ -146,7 +146,7 @@ func (t *task) persisted(ctx context.Context) {
 // judge returns what is to blame for an error, and updates what is known about an outage.
 func (t *task) judge(ctx context.Context, err error) Blame {
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) {
-		// Neither error says anything about the database.
+		// neither says anything about the database
 		return Permanent
 	}
 	blame := t.blameOf(err)

@@ -21,9 +21,10 @@ type Match struct {
 	PlayedAt time.Time
 	Undone   bool
 	// Doubled means that the match is Undone only because two of its parts count for one player.
-	Doubled bool
-	Upset   int    // as in Played
-	Parts   []Part // side 1 first
+	Doubled  bool
+	Upset    int    // as in Played
+	StandIns [2]int // nameless guests on each side, who do not affect the ratings and have no part
+	Parts    []Part // side 1 first
 }
 
 // History holds the matches of a season from a given match to the last match.

@@ -20,7 +20,7 @@ import (
 // to send.
 type logPage struct {
 	levels   map[logLine]string
-	fields   map[string]string // by field: which lines have it, in the words of the pages
+	fields   map[string]string // which lines have the field, in words, by field
 	actions  []string
 	outcomes map[string]bool
 }

@@ -73,8 +73,8 @@ const (
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of a lane. The argument to is the messenger's id of the lane's chat,
-// private tells whether that chat is private, and purpose is the purpose of the lane's first item.
+// level returns the priority of a lane. The messenger's id of the lane's chat is to, and private
+// means that it is a chat with one person. The lane's first item has the given purpose.
 func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {

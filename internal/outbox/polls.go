@@ -47,7 +47,7 @@ func (t *term) pollStore(ctx context.Context) {
 		if err != nil {
 			return t.settings.PollEvery, err
 		}
-		// With many waiting lanes, the query is slow. It must not keep the database busy.
+		// with many waiting lanes the query is slow; do not keep the database busy with it
 		pause := max(t.settings.PollEvery, 10*time.Since(begun))
 		select {
 		case t.polled <- backlogs:

@@ -223,16 +223,16 @@ func (t *term) onResult(r result, now time.Time) {
 	case f == nil || f.LeavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
 	case r.outage:
-		// The circuit sets the pause. The lane's own backoff continues when failures count again.
+		// the circuit sets the pause; the lane's own backoff continues when failures count again
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds):
-		// The messenger is not at fault, and the lane checks the lease again.
+		// the messenger is not at fault, and the lane checks the lease again
 	case f.Kind == RateLimited && f.RetryAfter > 0:
-		// Spread the retries of chats that were rate limited at the same time.
+		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Kind == RateLimited:
 		r.Pause = max(time.Second, nextPause(&l.backoff))
 	case f.Kind == Ambiguous && l.Kind != CallbackAnswers:
-		// This pause is too long for callback answers, which expire soon.
+		// answers to buttons expire too soon for such a pause
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = nextPause(&l.backoff)
@@ -240,7 +240,7 @@ func (t *term) onResult(r result, now time.Time) {
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(&r, now)
 	}
-	// By the next attempt, more items may wait than at the last poll.
+	// by the next attempt, more items may wait than at the last poll
 	l.summarize = l.summarize || r.Pause > 0
 	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true

@@ -11,7 +11,7 @@ func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
 		l = &lane{Lane: key, state: busy, level: t.settings.level(key, 0, false, ""), since: now, chat: new(chatPace)}
-		// The limits of both kinds of chats apply until the kind of this chat is known.
+		// the limits of both kinds of chats apply until the kind is known
 		l.chat.setLimits(slices.Concat(t.settings.Limits.Private, t.settings.Limits.Group))
 		for _, k := range key.others() {
 			if other := t.lanes[k]; other != nil {
@@ -38,7 +38,7 @@ func (t *term) onWake(now time.Time) {
 		case l.state == busy:
 			l.woken = true
 		}
-		// A paused or ready lane will take the new items anyway.
+		// a paused or ready lane will take the new items anyway
 	}
 }
 
@@ -106,7 +106,7 @@ func (t *term) schedule(l *lane, now time.Time) {
 		// of their requests is accepted, the item itself is at fault.
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
-		// The page has waited long enough to get the priority of its chat's messages.
+		// the page has waited long enough to get the priority of its chat's messages
 		t.ready.add(l, rank(l.since, messages.level))
 	default:
 		t.ready.add(l, order)
@@ -197,8 +197,8 @@ func (t *term) startReady(now time.Time) {
 	for l := t.ready.first(); l != nil && t.hasSlot(now) && t.mayBegin(t.settings.SendTimeout); l = t.ready.first() {
 		t.dequeue(l)
 		if t.mayBeginAt(l, now).After(now) {
-			// After this lane became ready, another lane of its chat began a request, or got items
-			// that go first.
+			// after this lane became ready, another lane of its chat began a request, or got
+			// something that goes first
 			t.schedule(l, now)
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // Settings configures a Dispatcher. If a field is zero, the default stated below applies. A limit
-// without windows has no effect.
+// without windows does not limit anything.
 type Settings struct {
 	Parallel  int           // maximum number of requests, and of callback answers, in flight; default 32
 	PollEvery time.Duration // shortest pause between polls, default 1 s

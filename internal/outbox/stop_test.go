@@ -34,8 +34,8 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 	}
 }
 
-// TestStopIsBounded: a stop takes a bounded time, even if there is too much to send, or if the
-// sender or a call to the store hangs.
+// TestStopIsBounded: a stop takes a bounded time, even if there is too much to send or something
+// hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangWriting := func(ctx context.Context, results []Result, _ []Lane) error {

@@ -162,7 +162,7 @@ func (t *term) continueLane(r result, now time.Time) {
 	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}
 	switch {
 	case l.woken:
-		// This applies even after Forbidden: the chat may have been unparked since.
+		// even after Forbidden: the chat may have been unparked since
 		t.schedule(l, now)
 	case r.Failure != nil && r.Failure.Kind == Forbidden:
 		t.makeIdle(l, now)

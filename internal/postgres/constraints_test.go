@@ -247,6 +247,10 @@ var breaks = map[string][]string{
 	"matches_undone_by_check": {`UPDATE matches SET undone_by = 1`},
 	"matches_changes_check":   {`UPDATE matches SET changes = -1`},
 	"matches_games_check":     {`UPDATE matches SET games = ''`},
+	"matches_stand_ins_check": {
+		`UPDATE matches SET stand_ins_a = 0`, `UPDATE matches SET stand_ins_b = 0`,
+		`UPDATE matches SET stand_ins_a = 3`, `UPDATE matches SET stand_ins_a = 1, stand_ins_b = 2`,
+	},
 	"matches_sets_check": {
 		`UPDATE matches SET sets = '{}'`,
 		`UPDATE matches SET sets = '{11,7}'`,
@@ -456,6 +460,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 		`INSERT INTO match_fixes (match_id, old_winner, new_winner) VALUES (1, 1, 2)`,
 		`INSERT INTO match_fixes (match_id, old_winner, new_score_a, new_score_b) VALUES (1, 1, 3, 2)`,
 		`UPDATE matches SET score_a = 3, score_b = 1, winner = NULL`,
+		`UPDATE matches SET stand_ins_a = 1, stand_ins_b = 1`, `UPDATE matches SET stand_ins_a = NULL, stand_ins_b = 2`,
 		anotherFix + `(1, 0, 999, NULL, 999, 0, NULL, NULL)`,
 		anotherFix + `(1, 2, 0, '{{11,7},{11,9}}', 2, 0, '{{11,7},{11,8}}', 2)`,
 		anotherFix + `(1, 2, 0, NULL, 2, 0, '{{11,7},{11,8}}', 2)`,

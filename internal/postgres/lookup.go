@@ -60,6 +60,9 @@ const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a,
 	       coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
 
+// StandIns selects the number of nameless guests on each side of a match m.
+const StandIns = `ARRAY[coalesce(m.stand_ins_a, 0), coalesce(m.stand_ins_b, 0)] AS stand_ins`
+
 // Winner is the side that won a match m, 0 for a draw.
 const Winner = `coalesce(m.winner, CASE WHEN m.score_a > m.score_b THEN 1 WHEN m.score_a < m.score_b THEN 2 ELSE 0 END)`
 

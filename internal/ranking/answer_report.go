@@ -196,7 +196,7 @@ func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 	}
 	for _, report := range r.Readings[0] {
 		named := namedResult(ladder.ResultOf(report.Scores))
-		named.Sides = [2][]Name{shownNames(report.A), shownNames(report.B)}
+		named.Sides, named.StandIns = [2][]Name{shownNames(report.A), shownNames(report.B)}, report.StandIns
 		d.Results = append(d.Results, named)
 	}
 	return d

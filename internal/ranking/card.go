@@ -27,7 +27,7 @@ func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 // cardOf returns the card that the match m has with the result r. entries are in the order of
 // parts.
 func cardOf(m RecentMatch, r ladder.Result, swapped bool, parts []ladder.Part, entries []ladder.Entry) MatchRecorded {
-	n := card(r, sidesOf(parts, entries), swapped)
+	n := card(r, sidesOf(parts, entries, m.StandIns), swapped)
 	n.Number, n.Tag = m.Number, TagOf(m.Key)
 	switch {
 	case m.ReportedBy == 0:
@@ -51,6 +51,7 @@ func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	var sides [2]Side
 	for side, players := range m.Players {
+		sides[side].StandIns = m.StandIns[side]
 		for _, id := range players {
 			sides[side].Players = append(sides[side].Players, RatingChange{Name: Name{Player: id}})
 		}
@@ -65,7 +66,8 @@ func (m *StoredMatch) swappedFor(r ladder.Result) bool {
 }
 
 // sidesOf returns side A and side B of a match with their rating changes.
-func sidesOf(parts []ladder.Part, entries []ladder.Entry) (sides [2]Side) {
+func sidesOf(parts []ladder.Part, entries []ladder.Entry, standIns [2]int) (sides [2]Side) {
+	sides[0].StandIns, sides[1].StandIns = standIns[0], standIns[1]
 	for i, p := range parts {
 		side := &sides[p.Side-1]
 		side.Players = append(side.Players, RatingChange{

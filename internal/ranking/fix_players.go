@@ -182,7 +182,8 @@ func (p playersOperation) lineups(snap *Snapshot, m *StoredMatch) (all []lineup)
 		switch {
 		case reported.hasDuplicatePlayer(snap), rec.reports[0].Self && !m.isOf(snap.People[reported.players[0]]):
 		case p.keepsResult:
-			meant = m.lineupsOf(reported.playerIDs(snap))
+			meant = slices.DeleteFunc(m.lineupsOf(reported.playerIDs(snap)),
+				func(l lineup) bool { return !reported.keepsStandIns(m, l, snap) })
 		default:
 			if l, ok := reported.lineupOf(m, snap); ok {
 				meant = []lineup{l}
@@ -220,7 +221,9 @@ func (p playersOperation) decide(snap *Snapshot) (Decision, need, error) {
 func (p playersOperation) ask(snap *Snapshot, m *StoredMatch, lineups []lineup) Decision {
 	q := command.Report{Doubt: cmp.Or(p.doubt, DoubtLineup), Word: p.word}
 	for _, l := range lineups {
-		q.Readings = append(q.Readings, command.Reading{p.matchOf(snap, l)})
+		match := p.matchOf(snap, l)
+		match.StandIns = m.StandIns
+		q.Readings = append(q.Readings, command.Reading{match})
 	}
 	ask := p.readings[0].ask(q)
 	ask.request.Replaces = &MatchChoice{m.ID, m.Changes}

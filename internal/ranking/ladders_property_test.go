@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 		return
 	}
 	a, b := total(m.scores)
-	refusal := to.refusal(a, b, len(m.sides[0]) == len(m.sides[1]))
+	refusal := to.refusal(a, b, m.isEven())
 	if m.ladder == to {
 		refusal = ranking.Refusal{Code: ranking.SameLadder, Number: number, Name: to.name}
 	}
@@ -165,12 +166,12 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 	}
 	scores := c.anyScores()
 	a, b := total(scores)
-	if m.ladder.refusal(a, b, len(m.sides[0]) == len(m.sides[1])).Code != "" {
+	if m.ladder.refusal(a, b, m.isEven()).Code != "" {
 		return
 	}
 	c.showAccount(sender)
 	var report command.Match
-	report.Scores = scores
+	report.Scores, report.StandIns = scores, m.standIns
 	for side, to := range []*[]command.Person{&report.A, &report.B} {
 		for _, p := range sides[side] {
 			if p.byAccount {
@@ -197,7 +198,10 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 		rt.Fatalf("replacing the players of match %d is answered with %+v", number, notice)
 	}
 	c.seen(presser)
-	m.scores = scores
+	// An outcome without points does not replace a score with that outcome.
+	if oldA, oldB := total(m.scores); scores[0].HasPoints() || cmp.Compare(a, b) != cmp.Compare(oldA, oldB) {
+		m.scores = scores
+	}
 	if a != b {
 		m.turned = b > a
 	}
@@ -241,8 +245,10 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 	} else if len(free) > 0 {
 		who[rapid.IntRange(0, len(who)-1).Draw(rt, "replaced")] = free[0]
 	}
+	standIns := rapid.SampledFrom([][2]int{{}, m.standIns, m.standIns, c.anyStandIns()}).Draw(rt, "typed stand-ins")
 	if rapid.Bool().Draw(rt, "other order") {
 		slices.Reverse(sides[:])
+		slices.Reverse(standIns[:])
 	}
 	c.showAccount(sender)
 	lineup := command.Command{Name: command.NameMatch, Written: command.NameMatch}
@@ -259,6 +265,7 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 			lineup.Args += "\uFFFC "
 			lineup.Mentions = append(lineup.Mentions, c.person(p, byAccount[p]))
 		}
+		lineup.Args += strings.Repeat("guest ", standIns[i])
 	}
 	lineup.Args += written
 	notice := c.command(c.account(sender), func(o ranking.Origin) error {
@@ -304,7 +311,12 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 	}
 	if fits(named[1]) && (isMore || !fits(named[0])) {
 		slices.Reverse(named[:])
+		slices.Reverse(standIns[:])
 		score.A, score.B = score.B, score.A
+	}
+	if standIns != [2]int{} && standIns != m.standIns {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.WrongLineup, Number: number})
+		return
 	}
 	scores := m.scores
 	if written != "" {

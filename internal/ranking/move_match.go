@@ -58,7 +58,7 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 		return Refusal{Code: LadderArchived, Name: to.Name}
 	case found.Result.A == found.Result.B && !to.DrawsAllowed:
 		return Refusal{Code: NoDraws}
-	case len(found.Players[0]) != len(found.Players[1]) && !to.UnevenTeamsAllowed:
+	case !found.isEven() && !to.UnevenTeamsAllowed:
 		return Refusal{Code: UnevenTeams}
 	}
 	return nil

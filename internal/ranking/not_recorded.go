@@ -59,15 +59,17 @@ func (r *recordOperation) rejectedResults(snap *Snapshot) (all []RejectedResult)
 
 // NamedResult is a result with the names of the players, in the order of the report.
 type NamedResult struct {
-	Sides [2][]Name  `json:"sides,omitzero"`
-	Score [2]int     `json:"score,omitzero"`
-	Sets  []SetScore `json:"sets,omitempty"`
+	Sides    [2][]Name  `json:"sides,omitzero"`
+	StandIns [2]int     `json:"stand_ins,omitzero"` // nameless guests on each side
+	Score    [2]int     `json:"score,omitzero"`
+	Sets     []SetScore `json:"sets,omitempty"`
 }
 
 // namedResults returns the results of the matches, with the players as named by NameOf.
 func (r *recordOperation) namedResults(snap *Snapshot) (all []NamedResult) {
 	for _, m := range r.matches {
 		result := namedResult(m.result)
+		result.StandIns = m.standIns
 		for i, person := range m.players {
 			side := &result.Sides[m.sides[i]-1]
 			*side = append(*side, NameOf(r.people[person], snap.known(person)))

@@ -125,8 +125,9 @@ type OldScore struct {
 
 // Side is one side of a match.
 type Side struct {
-	Score   int            `json:"score"`
-	Players []RatingChange `json:"players"`
+	Score    int            `json:"score"`
+	Players  []RatingChange `json:"players"`
+	StandIns int            `json:"stand_ins,omitempty"` // nameless guests besides the Players
 }
 
 // RatingChange is the change of a player's rating in a match or a replay.

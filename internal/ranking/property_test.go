@@ -106,6 +106,7 @@ type modelMatch struct {
 	ladder     *modelLadder
 	season     *modelSeason
 	sides      [2][]*entity
+	standIns   [2]int // nobodies on each side, who change nothing but its size
 	reporter   *entity
 	scores     []ladder.Score
 	playedAt   time.Time
@@ -189,6 +190,11 @@ func (c *modelGroup) merge(from, into *entity) {
 			}
 		}
 	}
+}
+
+// isEven reports whether the sides have the same size, including the stand-ins.
+func (m *modelMatch) isEven() bool {
+	return len(m.sides[0])+m.standIns[0] == len(m.sides[1])+m.standIns[1]
 }
 
 func (m *modelMatch) players() []*entity { return slices.Concat(m.sides[0], m.sides[1]) }
@@ -278,6 +284,12 @@ func (c *modelGroup) anyScores() []ladder.Score {
 	return rapid.OneOf(rapid.SliceOfN(score, 1, 3), without).Draw(c.rt, "scores")
 }
 
+// anyStandIns draws the stand-ins of a match.
+func (c *modelGroup) anyStandIns() [2]int {
+	all := [][2]int{{}, {}, {}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {0, 2}}
+	return rapid.SampledFrom(all).Draw(c.rt, "stand-ins")
+}
+
 // recordAny reports one to three random results in one message.
 func (c *modelGroup) recordAny(rt *rapid.T) {
 	c.goAnywhere(rt)
@@ -298,7 +310,7 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 		order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
 		first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
 		second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
-		report := command.Match{Scores: c.anyScores()}
+		report := command.Match{Scores: c.anyScores(), StandIns: c.anyStandIns()}
 		players := side{[2][]int{order[:first], order[first : first+second]}}
 		for i, to := range []*[]command.Person{&report.A, &report.B} {
 			for _, who := range players.players[i] {
@@ -310,7 +322,7 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 		}
 		reports, sides = append(reports, report), append(sides, players)
 		if a, b := total(report.Scores); refusal.Code == "" {
-			refusal = ladder.refusal(a, b, first == second)
+			refusal = ladder.refusal(a, b, first+report.StandIns[0] == second+report.StandIns[1])
 		}
 	}
 	var key string
@@ -330,7 +342,7 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 		a, b := total(report.Scores)
 		m := &modelMatch{
 			key: key, message: key, ladder: ladder, season: season, reporter: reporter, scores: report.Scores, playedAt: at,
-			rules: ladder.rules.RatingRules, turned: b > a,
+			standIns: report.StandIns, rules: ladder.rules.RatingRules, turned: b > a,
 		}
 		if i > 0 {
 			m.key += fmt.Sprint(ranking.ExtraMatch, i+1)
@@ -774,17 +786,21 @@ func (c *modelGroup) compareMatches() {
 		Number         int
 		Ladder, Season int64
 		Parts, Current int
+		A, B           int // the stand-ins
 	}
 	var want []match
 	for i, m := range c.matches {
 		e := match{Number: i + 1, Ladder: m.ladder.id, Season: m.season.id, Parts: len(m.players())}
+		e.A, e.B = m.standIns[0], m.standIns[1]
 		if !m.undone {
 			e.Current = e.Parts
 		}
 		want = append(want, e)
 	}
 	stored := rows[match](c.t, c.game, `
-		SELECT m.number, m.ladder_id, m.season_id, count(*), count(h.id) FROM matches m
+		SELECT m.number, m.ladder_id, m.season_id, count(*), count(h.id),
+		       coalesce(m.stand_ins_a, 0), coalesce(m.stand_ins_b, 0)
+		FROM matches m
 		JOIN match_players mp ON mp.match_id = m.id
 		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id

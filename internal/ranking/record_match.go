@@ -68,7 +68,7 @@ func (s *Service) reported(c *call, r Parsed) operation {
 	}
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
-	case r.Unscored != nil && c.Sender != nil:
+	case r.Unscored != nil && r.Unscored.StandIns == [2]int{} && c.Sender != nil:
 		return wizardOf(c, *r.Unscored)
 	case r.Malformed != nil:
 		refusal = r.Malformed
@@ -97,7 +97,7 @@ func (s *Service) newRecord(
 	for i, r := range reports {
 		m := reportedMatch{
 			key: cmp.Or(r.Key, matchKey(message.Key, i)), result: ladder.ResultOf(r.Scores),
-			even: len(r.A) == len(r.B), past: r.Past,
+			even: r.IsEven(), past: r.Past, standIns: r.StandIns,
 		}
 		m.result.Games = r.Games
 		for side, players := range [][]command.Person{r.A, r.B} {
@@ -165,6 +165,8 @@ type reportedMatch struct {
 	past    bool  // the match was played on an earlier day, according to the report
 	players []int // indexes into the people
 	sides   []int // the side of each player, 1 or 2
+	// standIns is as in ladder.Match
+	standIns [2]int
 }
 
 // plays reports whether a person plays in one of the matches. person is an index into the people.
@@ -314,7 +316,7 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{
-		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
+		Key: reported.key, StandIns: reported.standIns, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
 		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: r.message.SentAt},
 	}
 	var added []Name
@@ -340,7 +342,8 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 		p := &m.Players[i]
 		p.K, p.After = entries[i].K, *table[p.Before.Player]
 	}
-	m.Card = cardOf(RecentMatch{Key: m.Key, ReportedBy: m.ReportedBy}, m.Result, m.B > m.A, played.Parts, entries)
+	recorded := RecentMatch{Key: m.Key, ReportedBy: m.ReportedBy, StandIns: m.StandIns}
+	m.Card = cardOf(recorded, m.Result, m.B > m.A, played.Parts, entries)
 	m.Card.NewPlayers, m.Card.Past, m.Card.Season = added, reported.past, snap.Over
 	return m, nil
 }

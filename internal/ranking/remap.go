@@ -309,7 +309,7 @@ func (c remap) written(all []ladder.RankedPlayer, rewritten []ladder.Standing, t
 func (c remap) cards(r *RemappedSeason) {
 	for _, m := range r.changed {
 		known := c.Doubled[m.ID]
-		known.Number = m.Number
+		known.Number, known.StandIns = m.Number, m.StandIns
 		card := cardOf(known, m.Result, m.B > m.A, m.Parts, r.Rewrite.EntriesOf(m))
 		card.Undone, card.Changes, card.Season = m.Undone, known.Changes+1, r.History.Over
 		if m.Undone {

@@ -19,9 +19,21 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 }
 
 // lineupOf returns the lineup that the report gives to a recorded match. ok is false if the match
-// has other numbers of players on its sides, or if a person is not a player.
+// has other numbers of players on its sides, if a person is not a player, or if the report changes
+// the stand-ins.
 func (m reportedMatch) lineupOf(recorded *StoredMatch, snap *Snapshot) (l lineup, ok bool) {
-	return recorded.lineupOf(m.playerIDs(snap), m.result)
+	l, ok = recorded.lineupOf(m.playerIDs(snap), m.result)
+	return l, ok && m.keepsStandIns(recorded, l, snap)
+}
+
+// keepsStandIns reports whether a report that gives a recorded match a lineup has no stand-ins, or
+// those of the match.
+func (m reportedMatch) keepsStandIns(recorded *StoredMatch, l lineup, snap *Snapshot) bool {
+	named := m.standIns
+	if slices.Contains(l.players[1], m.playerIDs(snap)[0][0]) {
+		named[0], named[1] = named[1], named[0]
+	}
+	return m.standIns == [2]int{} || named == recorded.StandIns
 }
 
 // offerPlayers asks whether to replace the players of a match with the players in the edited
@@ -41,6 +53,7 @@ func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 // named describes the match in the order of its report.
 func (m *StoredMatch) named() NamedResult {
 	r := namedResult(m.Result)
+	r.StandIns = m.StandIns
 	for side, players := range m.Players {
 		for _, id := range players {
 			r.Sides[side] = append(r.Sides[side], Name{Player: id})

@@ -575,6 +575,7 @@ type NewMatch struct {
 	Ladder ladder.ID
 	Season ladder.SeasonID
 	ladder.Played
+	StandIns   [2]int          // as in ladder.Match
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Card       MatchRecorded   // sent to the chat
 }

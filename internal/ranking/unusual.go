@@ -29,10 +29,16 @@ type RecentMatch struct {
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Players    [2][]ladder.PlayerID
+	StandIns   [2]int // as in ladder.Match, not read for PossibleDuplicates
 	// Twice means that another report has turned out to be about this match: the prompt about that
 	// report was canceled, or its score was added to this match. A further report is then probably
 	// about another game.
 	Twice bool
+}
+
+// isEven reports whether the sides have the same size.
+func (m RecentMatch) isEven() bool {
+	return len(m.Players[0])+m.StandIns[0] == len(m.Players[1])+m.StandIns[1]
 }
 
 // isSettled reports whether the bot has asked about a doubt already, or the settings disable such

@@ -15,8 +15,8 @@ func scoreFor(m *ladder.Match, side int) [2]int {
 	return [2]int{score.A, score.B}
 }
 
-// isOfTeams reports whether one of the sides of a match has more than one player.
-func isOfTeams(m *ladder.Match) bool { return len(m.Parts) > 2 }
+// isOfTeams reports whether one of the sides of a match has more than one player or stand-in.
+func isOfTeams(m *ladder.Match) bool { return len(m.Parts) > 2 || m.StandIns != [2]int{} }
 
 // opponentsOf returns the players who are not on the given side.
 func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {

@@ -38,7 +38,9 @@ type MatchRow struct {
 	Number int               `json:"number"`
 	Played time.Time         `json:"played"`
 	Sides  [2][]ranking.Name `json:"sides"` // in the order of its card
-	Score  [2]int            `json:"score"`
+	// StandIns is as in ranking.NamedResult.
+	StandIns [2]int `json:"stand_ins,omitzero"`
+	Score    [2]int `json:"score"`
 	// Was is the score before the last fix of the score, nil if there is none. It equals Score if
 	// only the sets changed.
 	Was    *[2]int `json:"was,omitempty"`

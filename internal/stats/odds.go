@@ -13,7 +13,8 @@ import (
 
 // Odds shows what to expect of a match, and how it would change the ratings.
 type Odds struct {
-	Sides [2][]OddsPlayer `json:"sides"`
+	Sides    [2][]OddsPlayer `json:"sides"`
+	StandIns [2]int          `json:"stand_ins,omitzero"` // as in ranking.NamedResult
 	// the expected score of the first side in percent, from 1 to 99
 	Expected int  `json:"expected"`
 	Draws    bool `json:"draws,omitempty"` // the ladder has draws
@@ -56,7 +57,7 @@ func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notic
 	if n := unclearLineup(said, err); n != nil {
 		return nil, n
 	}
-	return OddsQuestion{Sides: [2][]command.Person{m.A, m.B}}, nil
+	return OddsQuestion{Sides: [2][]command.Person{m.A, m.B}, StandIns: m.StandIns}, nil
 }
 
 // unclearLineup returns a notice that says what is wrong with the players that a command names, nil
@@ -74,7 +75,8 @@ func unclearLineup(said command.Command, err error) notice.Notice {
 // OddsQuestion asks for the odds of a match between two sides.
 type OddsQuestion struct {
 	ofPeople
-	Sides [2][]command.Person
+	Sides    [2][]command.Person
+	StandIns [2]int // as in command.Match
 }
 
 func (q OddsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (notice.Notice, error) {
@@ -82,10 +84,12 @@ func (q OddsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (no
 	switch {
 	case refusal != nil:
 		return refusal, nil
-	case len(sides[0]) != len(sides[1]) && !a.Ladder.UnevenTeamsAllowed:
+	case len(sides[0])+q.StandIns[0] != len(sides[1])+q.StandIns[1] && !a.Ladder.UnevenTeamsAllowed:
 		return ranking.Refusal{Code: ranking.UnevenTeams}, nil
 	}
-	return oddsOf(a.Ladder, sides), nil
+	odds := oddsOf(a.Ladder, sides)
+	odds.StandIns = q.StandIns
+	return odds, nil
 }
 
 // TeamsCommand is /teams, or a button below its answer. It asks a TeamsQuestion.

@@ -18,8 +18,8 @@ import (
 const (
 	chats  = 30 // groups in which results are reported
 	humans = 60 // users in all groups together
-	// Undos are requested only in every undoChats-th chat. There, up to about undoPercent percent
-	// of the commands are undos.
+	// Undos are reported only in one of undoChats chats. There, up to about undoPercent percent of
+	// the commands are undos.
 	undoChats, undoPercent = 3, 6
 )
 
@@ -130,7 +130,7 @@ func (p *people) play(g *group) {
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
 // undo requests the undo of the last match that has a card of its own and whose undo was not
-// requested yet. It reports whether there was one. Only every undoChats-th chat has undos.
+// requested yet. It reports whether there was one. Only one in undoChats chats has undos.
 func (p *people) undo(g *group) bool {
 	if -g.ID()%undoChats != 0 {
 		return false

@@ -255,9 +255,10 @@ func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 		}
 	}
 	const (
-		own     = 2 * time.Minute  // for the limits of the chat, and the pause after a failure
-		stop    = 70 * time.Second // for each failed request, which may make all lanes pause
-		other   = 15 * time.Second // for each request, which may occupy the send slot
+		own  = 2 * time.Minute  // for the limits of the chat, and the pause after a failure
+		stop = 70 * time.Second // for each failed request, which may make all lanes pause
+		// for each request, which may occupy the send slot
+		other   = 15 * time.Second
 		trouble = 15 * time.Second // for each failed call to the store, which is repeated
 	)
 	return m.now().Sub(from), own + l.extraWait + time.Duration(m.failures-l.failures)*stop +

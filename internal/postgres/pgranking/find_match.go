@@ -30,6 +30,7 @@ func queueMatchesMeant(
 // storedMatch is a row of a query that begins with matchColumns.
 type storedMatch struct {
 	recentMatch
+	StandIns     [2]int
 	ID           ladder.MatchID
 	Ladder       ladder.ID
 	Season       ladder.SeasonID
@@ -42,9 +43,10 @@ type storedMatch struct {
 }
 
 func (m storedMatch) match() ranking.StoredMatch {
-	undoneAt := time.Time(m.UndoneAt)
+	undoneAt, recent := time.Time(m.UndoneAt), m.recentMatch.match()
+	recent.StandIns = m.StandIns
 	return ranking.StoredMatch{
-		RecentMatch: m.recentMatch.match(), ID: m.ID, Ladder: m.Ladder, Season: m.Season,
+		RecentMatch: recent, ID: m.ID, Ladder: m.Ladder, Season: m.Season,
 		Undone: !undoneAt.IsZero(), UndoneAt: undoneAt,
 		UndoneBy: m.UndoneBy, Later: m.Later, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
 	}
@@ -53,7 +55,7 @@ func (m storedMatch) match() ranking.StoredMatch {
 // matchColumns is the start of a query for matches m of a chat. The caller appends a condition.
 var matchColumns = `
 		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number,
-		       ` + postgres.Score + `, m.sets,
+		       ` + postgres.Score + `, ` + postgres.StandIns + `, m.sets,
 		       coalesce(m.games, '') AS games, m.played_at, m.undone_at,
 		       coalesce(m.undone_by, 0) AS undone_by, m.changes, g.last_match_number - m.number AS later, false AS twice,
 		       coalesce(m.reported_by, 0) AS reported_by,

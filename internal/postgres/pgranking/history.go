@@ -66,7 +66,7 @@ const playedMatches = `
 	       m.provisional_matches, m.margin_of_victory AS margin,
 	       ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at,
 	       m.undone_at IS NOT NULL AS undone, coalesce(m.undone_at = ` + doubled + `, false) AS doubled, coalesce(m.upset, 0) AS upset,
-	       mp.player_id AS player, coalesce(mp.named_id, 0) AS named, mp.side,
+	       ` + postgres.StandIns + `, mp.player_id AS player, coalesce(mp.named_id, 0) AS named, mp.side,
 	       coalesce(h.id, 0) AS entry, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
 	       coalesce(h.k_factor, 0) AS player_k,
 	       coalesce(h.best_before, 0) AS best_before, coalesce(h.streak_before, 0) AS streak_before,
@@ -87,6 +87,7 @@ type playedRow struct {
 	PlayedAt                                time.Time
 	Undone, Doubled                         bool
 	Upset                                   int
+	StandIns                                [2]int
 	Player, Named                           ladder.PlayerID
 	Side                                    int
 	Entry                                   ladder.HistoryID // zero for none; then the fields below are zero too
@@ -98,6 +99,7 @@ type playedRow struct {
 func (r playedRow) match() ladder.Match {
 	return ladder.Match{
 		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt, Undone: r.Undone, Doubled: r.Doubled, Upset: r.Upset,
+		StandIns: r.StandIns,
 		RatingRules: ladder.RatingRules{
 			K: r.K, Provisional: ladder.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
 		},

@@ -33,17 +33,17 @@ const insertMatches = `
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
 	        group_id bigint, ladder_id bigint, season_id bigint,
 	        score_a integer, score_b integer, winner smallint, sets smallint[], games text, upset integer,
-	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
+	        stand_ins_a smallint, stand_ins_b smallint, k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
 	        reported_by bigint, played_at timestamptz, key text, players jsonb,
 	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint,
 	        reply_to bigint, thread_id bigint, time_left bigint)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, games,
 	                         k_factor, provisional_k_factor, provisional_matches, margin_of_victory,
-	                         reported_by, played_at, idempotency_key, upset, winner)
+	                         reported_by, played_at, idempotency_key, upset, winner, stand_ins_a, stand_ins_b)
 	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.games,
 	           n.k_factor, n.provisional_k_factor, n.provisional_matches, n.margin_of_victory,
-	           n.reported_by, n.played_at, n.key, n.upset, n.winner
+	           n.reported_by, n.played_at, n.key, n.upset, n.winner, n.stand_ins_a, n.stand_ins_b
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
 	), player AS (
@@ -78,6 +78,9 @@ type matchRow struct {
 	Sets   [][]int16       `json:"sets"`
 	Games  string          `json:"games,omitzero"`
 	Upset  int             `json:"upset,omitzero"`
+
+	StandInsA int `json:"stand_ins_a,omitzero"`
+	StandInsB int `json:"stand_ins_b,omitzero"`
 	ladder.RatingRules
 	ReportedBy  ladder.PlayerID `json:"reported_by,omitzero"`
 	PlayedAt    time.Time       `json:"played_at"`
@@ -112,6 +115,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 		rows[i] = matchRow{
 			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season,
 			ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Games: m.Games, Upset: m.Upset,
+			StandInsA: m.StandIns[0], StandInsB: m.StandIns[1],
 			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy,
 			PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
 			Chat: m.Chat, Command: m.Changes.Key, Card: labeled{m.Card, m.Changes.Ladder},

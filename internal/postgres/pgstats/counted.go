@@ -17,7 +17,8 @@ import (
 // reports, is left out. OFFSET 0 and LIMIT 1 keep the planner from reading whole tables.
 func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string, args ...any) {
 	sql := `
-		SELECT m.number, m.played_at, ` + postgres.Score + `, coalesce(m.upset, 0) AS upset, p.player_id AS player, p.side,
+		SELECT m.number, m.played_at, ` + postgres.Score + `, coalesce(m.upset, 0) AS upset, ` + postgres.StandIns + `,
+		       p.player_id AS player, p.side,
 		       coalesce(h.id, 0) AS id, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
 		       coalesce(h.streak_before, 0) AS streak_before
 		FROM (` + ids + `) AS wanted
@@ -32,6 +33,7 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 		Number                int
 		PlayedAt              time.Time
 		ScoreA, ScoreB, Upset int
+		StandIns              [2]int
 		Player                ladder.PlayerID
 		Side                  int
 		ladder.Entry          // its ID is 0 if there is no entry
@@ -45,7 +47,7 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 			if n := len(*matches); n == 0 || (*matches)[n-1].Number != p.Number {
 				result := ladder.Result{Score: ladder.Score{A: p.ScoreA, B: p.ScoreB}}
 				*matches = append(*matches, ladder.Match{
-					Number: p.Number, PlayedAt: p.PlayedAt.UTC(), Result: result, Upset: p.Upset,
+					Number: p.Number, PlayedAt: p.PlayedAt.UTC(), Result: result, Upset: p.Upset, StandIns: p.StandIns,
 				})
 			}
 			part := ladder.Part{Player: p.Player, Side: p.Side}

@@ -97,7 +97,7 @@ func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRo
 // the ids of the matches, and player is an SQL expression.
 func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player string, args ...any) {
 	sql := `
-		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `,
+		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `, ` + postgres.StandIns + `,
 		       m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
 		       ARRAY(SELECT mp.player_id FROM match_players mp
 		           WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
@@ -120,6 +120,7 @@ type readMatch struct {
 	Number               int
 	PlayedAt             time.Time
 	ScoreA, ScoreB       int
+	StandIns             [2]int
 	Undone, Swapped      bool
 	SideA, SideB         []ladder.PlayerID
 	Fixed                bool
@@ -130,13 +131,14 @@ type readMatch struct {
 func (m readMatch) row() stats.MatchRow {
 	row := stats.MatchRow{
 		Match: m.ID, Number: m.Number, Played: m.PlayedAt, Score: [2]int{m.ScoreA, m.ScoreB}, Undone: m.Undone,
-		Sides: [2][]ranking.Name{names(m.SideA), names(m.SideB)}, Change: m.Change,
+		Sides: [2][]ranking.Name{names(m.SideA), names(m.SideB)}, StandIns: m.StandIns, Change: m.Change,
 	}
 	if m.Fixed {
 		row.Was = &[2]int{m.OldScoreA, m.OldScoreB}
 	}
 	if m.Swapped {
 		row.Sides[0], row.Sides[1] = row.Sides[1], row.Sides[0]
+		row.StandIns[0], row.StandIns[1] = row.StandIns[1], row.StandIns[0]
 		row.Score[0], row.Score[1] = row.Score[1], row.Score[0]
 		if m.Fixed {
 			row.Was[0], row.Was[1] = row.Was[1], row.Was[0]
