@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"elobot/internal/ladder"
 )
@@ -78,7 +77,7 @@ func (c Command) Typed() string {
 // Unquoted splits the result of Typed into words, at white space and double quotes.
 func (c Command) Unquoted() []string {
 	return strings.FieldsFunc(c.Typed(),
-		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
+		func(r rune) bool { return isSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
 }
 
 // AboutSeason turns a command whose first argument is "season", such as /ranking season, into
@@ -188,8 +187,8 @@ func (p Person) MayBeBot() bool {
 }
 
 // IsShownNow reports whether the person's data comes from this command's message, and not from the
-// store or an earlier message.
-func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
+// store or an earlier message. A message shows no more about a new guest than the name.
+func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier && !p.IsNewGuest() }
 
 // IsGuest reports whether p is a player without Telegram, whom only Player identifies.
 func (p Person) IsGuest() bool { return p.Player != 0 && p.ID == 0 && p.Username == "" }
@@ -198,10 +197,11 @@ func (p Person) IsGuest() bool { return p.Player != 0 && p.ID == 0 && p.Username
 func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" || p.IsGuest() }
 
 // IsSame reports whether p and q have an id or a username in common, or are the same guest. The
-// letter case of usernames does not matter.
+// letter case of usernames does not matter, nor do the differences that FoldName ignores.
 func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username) ||
-		p.IsGuest() && q.IsGuest() && p.Player == q.Player
+		p.IsGuest() && q.IsGuest() && p.Player == q.Player ||
+		p.IsNewGuest() && q.IsNewGuest() && foldName(p.Name) == foldName(q.Name)
 }
 
 // identify returns known, with the grammatical case of p, if both are the same person, and

@@ -71,7 +71,7 @@ func parseDoc(text string) (command.Command, bool) {
 }
 
 // describeMatch returns a match as the package comment writes it. People are shown by username in
-// lower case, or by name if they have no username or are meant by name.
+// lower case, or by name if they have no username or are meant by name. A new guest has a plus.
 func describeMatch(m command.Match) string {
 	var parts []string
 	side := func(people []command.Person) {
@@ -79,6 +79,9 @@ func describeMatch(m command.Match) string {
 			name := strings.ToLower(p.Username)
 			if p.Player != 0 || name == "" {
 				name = cmp.Or(p.Name, p.Username)
+			}
+			if p.IsNewGuest() {
+				name = "+" + name
 			}
 			parts = append(parts, name)
 		}

@@ -25,8 +25,9 @@ const (
 	// early and no word states its outcome
 	DoubtWinner Doubt = "winner"
 	// several players have a name, or a name may be another word
-	DoubtName        Doubt = "name"
-	DoubtUnknownName Doubt = "unknown_name" // no player has a name; the readings use similar names
+	DoubtName Doubt = "name"
+	// no player has a name; the readings use players with similar names, and a new guest
+	DoubtUnknownName Doubt = "unknown_name"
 	// a line cannot be read; the only reading has the matches of the other lines
 	DoubtLine Doubt = "line"
 )

@@ -61,8 +61,8 @@ func (p parser) parseNames(t text, names *Names) (Report, error) {
 	return report, err
 }
 
-// choose reads a text with the interpretations of the names in it, as tryAll does. For unknown
-// names it uses the players with similar names.
+// choose reads a text with the interpretations of the names in it, as tryAll does. For an unknown
+// name it uses the players with similar names, and a new guest with that name.
 func (p parser) choose(t text, names *Names, found []plainName) (Report, error) {
 	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
 	at := slices.IndexFunc(found, isUnknown)
@@ -84,17 +84,27 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 			withNear[i].people = names.near(foldName(n.word))
 		}
 	}
-	if none := slices.IndexFunc(withNear, isUnknown); none >= 0 {
-		return Report{}, formError(ReasonUnknownName, found[none].word)
-	}
-	// The word may be a declined name: "Аню обыграл Дима".
+	// The word may be a declined name: "Аню обыграл Дима". It then does not tell a guest's name.
 	p.isOpen = slices.ContainsFunc(atoms(t.written),
 		func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) })
-	report, err := p.tryAll(t, withNear)
-	if err != nil { // as when the only person with a similar name already plays
-		return Report{}, formError(ReasonUnknownName, found[at].word)
+	word := found[at].word
+	var report Report
+	none := slices.IndexFunc(withNear, isUnknown)
+	if none < 0 {
+		report, _ = p.tryAll(t, withNear) // it fails if the only person with a similar name already plays
 	}
-	report.Doubt, report.Word = DoubtUnknownName, found[at].word
+	isOnly := !slices.ContainsFunc(found[at+1:], isUnknown)
+	if isOnly && !p.isOpen && names.canBeGuest(word) {
+		withStrangers[at].people = []Person{NewGuest(word)}
+		guests, _ := p.tryAll(t, withStrangers)
+		if len(guests.Readings) == 1 && guests.Readings[0].hasLikelyGuest() {
+			report.or(guests)
+		}
+	}
+	if len(report.Readings) == 0 {
+		return Report{}, formError(ReasonUnknownName, found[max(at, none)].word)
+	}
+	report.Doubt, report.Word = DoubtUnknownName, word
 	return report, nil
 }
 

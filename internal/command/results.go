@@ -299,7 +299,8 @@ func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 		switch report, err := p.parseNames(line, names); {
 		case err == nil && report.Doubt == DoubtNone:
 			others.Readings[0] = append(others.Readings[0], report.Readings[0]...)
-		case err == nil, others.Word != "", startsWithDigit(written), len(others.Readings[0]) == 0 && line.isHeading(names):
+		case err == nil && !report.Readings[0].hasLikelyGuest(), others.Word != "", startsWithDigit(written),
+			len(others.Readings[0]) == 0 && line.isHeading(names):
 			return Report{}, false
 		default:
 			others.Word = written
