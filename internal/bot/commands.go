@@ -92,6 +92,7 @@ func tableOfCommands() []Command {
 		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
 		{Name: nameNick, Aliases: []string{"nickname"}, Handle: nick, Topic: aboutResults},
 		{Name: "leave", Handle: does(ranking.Leave{}), Topic: aboutResults},
+		{Name: nameGuest, Handle: does(ranking.AddGuest{Otherwise: Help{Topic: nameGuest}}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
 		{Name: namePlayer, Handle: does(ranking.Ask{OfAdmins: true,
 			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: Help{Topic: namePlayer}}}}), Topic: aboutSettings},

@@ -20,6 +20,11 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	asks := func(doubt command.Doubt, word string, options ...ranking.ReportOption) ranking.ReportPrompt {
 		return ranking.ReportPrompt{Doubt: doubt, Word: word, Options: options}
 	}
+	guest := func(name string) ranking.ReportOption {
+		o := option(result(alice, called(name), 3, 1))
+		o.Who, o.New, o.Guest = new(called(name)), true, true
+		return o
+	}
 	repeats := func(earlier ranking.EarlierReport) ranking.ReportPrompt {
 		n := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1)))
 		n.Earlier = &earlier
@@ -42,7 +47,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	hostileName := called(hostile)
 	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
 	standIn := ranking.NamedResult{Sides: [2][]ranking.Name{{alice}, {carol, zoe}}, StandIns: [2]int{1, 0}, Score: [2]int{10, 8}}
-	guest := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, called("Guest")}, {carol, zoe}}, Score: standIn.Score}
+	named := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, called("Guest")}, {carol, zoe}}, Score: standIn.Score}
 	players := asks(ranking.DoubtPlayers, "", option(result(alice, carol, 3, 1)))
 	players.Earlier = &ranking.EarlierReport{Number: 42, Result: new(result(alice, bob, 3, 1))}
 	lineup := asks(ranking.DoubtLineup, "", option(result(alice, carol, 3, 1)), option(result(carol, alice, 3, 1)))
@@ -58,8 +63,10 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"duplicate_completes":  completes,
 		"winner_teams":         asks(command.DoubtWinner, "", option(teams), option(ranking.NamedResult{Sides: [2][]ranking.Name{teams.Sides[1], teams.Sides[0]}, Score: teams.Score})),
 		"name":                 asks(command.DoubtName, "bob", who(bob, false), who(marked, false)),
-		"name_or_stand_in":     asks(command.DoubtName, "guest", option(standIn), option(guest)),
+		"name_or_stand_in":     asks(command.DoubtName, "guest", option(standIn), option(named)),
 		"unknown_name":         asks(command.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
+		"unknown_name_guest":   asks(command.DoubtUnknownName, "bobb", who(bob, false), guest("bobb")),
+		"new_guest":            asks(command.DoubtUnknownName, "Tom", guest("Tom")),
 		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
 		"game":                 asks(ranking.DoubtGame, "chess", ranking.ReportOption{Ladder: "tennis"}, ranking.ReportOption{Ladder: "padel"}),
 		"date":                 asks(ranking.DoubtDate, "", option(result(alice, bob, 3, 1))),
@@ -119,6 +126,7 @@ func goldenWizards() map[string]ranking.Notice {
 		"together":         ranking.TogetherPrompt{Tag: "Aa0_-zZ9", Pair: [2]ranking.Name{called("Alice"), names[3]}},
 		"together_hostile": ranking.TogetherPrompt{Prompt: 9, Pair: [2]ranking.Name{called(hostile), called(hostile)}},
 		"name":             ranking.NamePrompt{Prompt: 9, Tag: "Aa0_-zZ9", Doubt: command.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
+		"name_guest":       ranking.NamePrompt{Prompt: 9, Doubt: command.DoubtUnknownName, Word: "Tom", Opponents: []ranking.Name{called("Tom")}, Guest: true},
 		"name_hostile":     ranking.NamePrompt{Prompt: 9, Doubt: command.DoubtUnknownName, Word: hostile},
 		"score":            ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {7, 5}, {0, -1}, {-1, 0}, {-1, -1}, {-1, 1}}},
 		"score_none":       ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}, {-1, -1}}},

@@ -220,6 +220,10 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		"back":            ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Back: true, Played: 3},
 		"back_not_played": ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true, Back: true},
 		"hostile":         ranking.Joined{Name: called(hostile), Elo: 1500},
+		"guest":           ranking.Joined{Name: called("Grandma"), Guest: true, Elo: 1500},
+		"guest_again":     ranking.Joined{Name: called("Aunt May"), Guest: true, Elo: 1516, Already: true, Played: 3},
+		"guest_back":      ranking.Joined{Name: called("Grandma"), Guest: true, Elo: 1516, Already: true, Back: true, Played: 3},
+		"guest_hostile":   ranking.Joined{Name: called(hostile), Guest: true, Elo: 1500},
 	})
 	add("nick", map[string]notice.Notice{
 		"changed":         ranking.Renamed{Was: "Robert", Name: "Bobby"},
@@ -251,6 +255,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	}
 	all["refusal/too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
+	all["refusal/name_taken"] = ranking.Refusal{Code: ranking.NameTaken, Name: "Bob S.", Near: new(called("Bob"))}
 	all["refusal/no_such_player_near"] = ranking.Refusal{Code: ranking.NoSuchPlayer,
 		Name: "@dve", Near: new(called("Dave"))}
 	all["refusal/nick_taken_near"] = ranking.Refusal{Code: ranking.NickTaken, Name: "bob", Near: new(called("Bob"))}
@@ -333,7 +338,7 @@ func teamReasons(t *testing.T) []command.Reason {
 
 // groupCommands has some of the commands that work only in groups.
 var groupCommands = []string{
-	command.NameMatch, "ranking", "join", nameNick, "leave", command.NameUndo, command.NameRestore, command.NameFix,
+	command.NameMatch, "ranking", "join", nameNick, nameGuest, "leave", command.NameUndo, command.NameRestore, command.NameFix,
 	"h2h", "records", "chart",
 	"matches", "history", command.NameOdds, command.NameTeams,
 }

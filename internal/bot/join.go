@@ -1,6 +1,12 @@
 package bot
 
-import "elobot/internal/ranking"
+import (
+	"strings"
+
+	"elobot/internal/ranking"
+)
+
+const nameGuest = "guest"
 
 var _ = shows(view[ranking.Joined]{text: words.joined, line: words.joined, personal: true, ofLadder: true})
 
@@ -12,6 +18,9 @@ func (w words) leftRanking(n ranking.LeftRanking) string {
 
 func (w words) joined(n ranking.Joined) string {
 	with := args{"Name": showName(n.Name), "Rating": n.Elo}
+	if n.Guest {
+		return w.guest(n, with)
+	}
 	switch {
 	case !n.Already:
 		return w.Text("join.new", with)
@@ -23,5 +32,21 @@ func (w words) joined(n ranking.Joined) string {
 		return w.Text("join.not_played", with)
 	default:
 		return w.Text("join.already", with)
+	}
+}
+
+// guest says how to use the name of a guest.
+func (w words) guest(n ranking.Joined, with args) string {
+	with["Code"] = codeText(n.Name.Name)
+	if strings.Contains(n.Name.Name, " ") {
+		with["Code"] = `"` + codeText(n.Name.Name) + `"`
+	}
+	switch {
+	case !n.Already:
+		return w.Text("guest.new", with)
+	case n.Back:
+		return w.Text("guest.back", with)
+	default:
+		return w.Text("guest.already", with)
 	}
 }

@@ -117,6 +117,8 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 	for i, o := range n.Options {
 		data := promptData(ref, ranking.Choice(i))
 		switch {
+		case differByPerson(n) && o.Guest:
+			rows = append(rows, []button{{text: w.guestLabel(*o.Who), data: data}})
 		case differByPerson(n):
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
 		case n.Doubt == ranking.DoubtPlayers:
@@ -157,6 +159,10 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 		return w.Text("button.new_player", args{"Name": cut(drawnName(n), maxNewLabel, maxNameUnits)})
 	}
 	return cut(drawnName(n), maxLabel, maxNameUnits)
+}
+
+func (w words) guestLabel(n ranking.Name) string {
+	return w.Text("button.new_guest", args{"Name": cut(drawnName(n), maxNewLabel, maxNameUnits)})
 }
 
 // pressPrompt handles the buttons below a prompt. Forged data must not replace another message, so
@@ -208,6 +214,9 @@ func (w words) resultLabels(n ranking.ReportPrompt) (labels []string) {
 
 func (w words) question(n ranking.ReportPrompt) string {
 	id := "question." + string(n.Doubt)
+	if n.Options[0].Guest {
+		id = "question.new_guest"
+	}
 	switch n.Doubt {
 	case ranking.DoubtDuplicate:
 		lines := []string{w.repeated(id, *n.Earlier)}

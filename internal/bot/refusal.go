@@ -30,7 +30,10 @@ func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
 	with := args{
 		"Number": n.Number, "Matches": n.Matches, "Ladder": w.ladderWords(),
-		"Name": showText(w.called(n.Name)), "Code": codeText(n.Name),
+		"Name": showText(w.called(n.Name)), "Code": codeText(n.Name), "Near": "",
+	}
+	if n.Near != nil {
+		with["Near"] = showName(*n.Near)
 	}
 	if n.Who != nil {
 		with["Name"] = showName(*n.Who)
@@ -47,7 +50,7 @@ func (w words) reason(n ranking.Refusal) string {
 		return w.Text("me.not_played", nil)
 	case ranking.NoSuchPlayer, ranking.NickTaken:
 		if n.Near != nil {
-			id, with["Near"] = id+"_near", showName(*n.Near)
+			id += "_near"
 		}
 	case ranking.NoSuchLadder:
 		if n.Ladders != "" {

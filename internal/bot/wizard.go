@@ -46,7 +46,11 @@ var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButt
 
 // namePrompt asks which person an opponent's name means.
 func (w words) namePrompt(n ranking.NamePrompt) string {
-	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
+	id := "question." + string(n.Doubt)
+	if n.Guest && len(n.Opponents) == 1 {
+		id = "question.new_guest"
+	}
+	return w.Text(id, args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
 }
 
 var _ = shows(view[ranking.ScorePrompt]{text: words.scorePrompt, buttons: scoreButtons, ofLadder: true})
@@ -101,7 +105,11 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
 	for i, name := range n.Opponents {
-		rows = append(rows, []button{{text: w.personLabel(name, false), data: promptData(ref, ranking.Choice(n.First+i))}})
+		label := w.personLabel(name, false)
+		if n.Guest && i == len(n.Opponents)-1 {
+			label = w.guestLabel(name)
+		}
+		rows = append(rows, []button{{text: label, data: promptData(ref, ranking.Choice(n.First+i))}})
 	}
 	var last []button
 	if n.More {

@@ -163,6 +163,7 @@ func (a *askOperation) ask(snap *Snapshot) Decision {
 			at := meant[i]
 			name := NameOf(rec.people[at], snap.known(at))
 			option.Who, option.New = &name, at < len(snap.People) && !snap.People[at].IsPlayer()
+			option.Guest = rec.people[at].IsNewGuest()
 		}
 		prompt.Options = append(prompt.Options, option)
 	}
@@ -197,9 +198,12 @@ func (a *askOperation) meant() []int {
 }
 
 // distinct returns the first person of a reading who does not play in all readings. If there is
-// only one reading, it returns the only person named by a plain name. It returns -1 if there is no
-// such person.
+// only one reading, it returns its new guest, or else the only person named by a plain name. It
+// returns -1 if there is no such person.
 func (a *askOperation) distinct(reading int) int {
+	if guest := slices.IndexFunc(a.people, command.Person.IsNewGuest); guest >= 0 && len(a.readings) == 1 {
+		return guest
+	}
 	if len(a.readings) == 1 {
 		return a.onlyNamed()
 	}
@@ -254,6 +258,8 @@ type ReportOption struct {
 	// about a name, or if one of the readings has no such person of its own.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
+	// Guest means that Who would be a new guest.
+	Guest bool `json:"guest,omitempty"`
 	// Ladder is the name of the ladder in which the reading counts, empty for the message's ladder.
 	Ladder string `json:"ladder,omitempty"`
 }

@@ -410,9 +410,15 @@ func (j *job) complete(snap *Snapshot) {
 	j.read, snap.People = nil, known
 }
 
+// noPlayer is an id that no player has.
+const noPlayer ladder.PlayerID = -1
+
 // known returns the snapshot's entry for a person: the sender, a person that the message mentions
-// or shows, or a member of the group.
+// or shows, a member of the group, or a new guest, who has no id yet.
 func (j *job) known(snap *Snapshot, p command.Person) Known {
+	if p.IsNewGuest() {
+		return Known{New: true, Player: &Player{ID: noPlayer, Name: p.Name}}
+	}
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.named().ID == p.Player })]
 	}

@@ -16,17 +16,17 @@ func (Join) plan(s *Service, c *call) *call {
 		return Say{Notice: Refusal{Code: NobodyToJoin}}.plan(s, c)
 	}
 	return c.with(job{
-		name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{sender: *c.Sender, at: c.SentAt},
+		name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{person: *c.Sender, at: c.SentAt},
 	})
 }
 
 type joinOperation struct {
 	plain
-	sender command.Person
+	person command.Person // who joins
 	at     time.Time
 }
 
-func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.sender}, New: 1} }
+func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.person}, New: 1} }
 
 // isUnlimited exempts a /join that changes something: the sender enters the ladder or comes back to
 // it.
@@ -39,7 +39,8 @@ func (j joinOperation) decide(snap *Snapshot) (Decision, need, error) {
 	known := snap.People[0]
 	standing := known.StandingIn(snap.Ladder)
 	joined := Joined{
-		Name:    snap.senderName(),
+		Name:    known.Player.name(),
+		Guest:   j.person.IsNewGuest(),
 		Elo:     standing.Elo,
 		Already: known.Standing != nil,
 		Played:  standing.Played,

@@ -207,6 +207,7 @@ type Moved struct {
 // Joined says that a player is now in the ladder, or was already.
 type Joined struct {
 	Name    Name `json:"name"`
+	Guest   bool `json:"guest,omitempty"` // the player is a guest, whom another person has added
 	Elo     int  `json:"elo"`
 	Already bool `json:"already,omitempty"` // the player was in the ladder before
 	Back    bool `json:"back,omitempty"`    // the player had left the group
@@ -231,6 +232,10 @@ const (
 	SenderOut     RefusalCode = "out_you"          // the same if Who is the sender
 	GuestOut      RefusalCode = "out_guest"        // the same if Who is the guest Name
 	TooManyAtOnce RefusalCode = "too_many_at_once" // gave up after conflicts, locks or timeouts
+
+	GuestUnusable RefusalCode = "guest_unusable" // Name cannot be a guest's name
+	NameTaken     RefusalCode = "name_taken"     // the player Near has the name of a new guest; Name is a free one
+	NeedsNoGuest  RefusalCode = "needs_no_guest" // Name is an account, so it cannot be a guest
 
 	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
 

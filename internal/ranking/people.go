@@ -59,7 +59,7 @@ func (k Known) claimant() *Player {
 // first of these that exists:
 //   - the account with p's id
 //   - if p has no id, the account last seen in the group with p's username
-//   - the group's unclaimed player with p's username
+//   - the group's unclaimed player with p's username, or guest
 //   - a new player with the id added, unless added is 0
 //
 // If none exists, the Player stays nil. If the player counts as another one, that one is the Player
@@ -75,7 +75,7 @@ func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	case added != 0:
 		k.New = true
 		k.Player = &Player{ID: added, UserID: p.ID, Username: p.Username, Name: p.Name}
-		if p.ID == 0 {
+		if p.ID == 0 && p.Username != "" {
 			k.Player.Name = p.Username // until a message shows the person
 		}
 	}

@@ -55,15 +55,16 @@ func TestNothingMeant(t *testing.T) {
 	person := stats.Typed{Form: stats.PersonCommand{}}
 	g.question(t, saying(question, "stats", "Bobi"), person)
 	g.question(t, saying(about, "stats", "Bob"), person)
-	checkNotice(t, g.notice(t, result.Key),
-		ranking.WrongForm{Command: "match", Reason: command.ReasonUnknownName, Detail: "Xyz"})
+	if n, ok := g.notice(t, result.Key).(ranking.ReportPrompt); !ok || len(n.Options) != 1 || !n.Options[0].Guest {
+		t.Errorf("the report is answered with %+v", n)
+	}
 	checkNotice(t, g.notice(t, question.Key),
 		stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: "Bobi", People: []ranking.Name{{Name: "Bob"}}})
 	if n := standingIn(t, g.notice(t, about.Key)); n.Elo != 1484 || !n.Other {
 		t.Errorf("the standing is %+v", n)
 	}
 	g.has(t, 2, "players")
-	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
+	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'asked'")
 }
 
 // TestNamedTeams: a /teams with plain names is answered with teams. A button below the teams starts

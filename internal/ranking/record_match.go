@@ -217,6 +217,11 @@ func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
 	if n := r.refuseOut(snap, m); n != nil {
 		return n
 	}
+	for _, i := range m.players {
+		if n := snap.refuseGuest(r.people[i], snap.known(i)); n != nil {
+			return n
+		}
+	}
 	switch l := snap.Ladder; {
 	case l.Archived:
 		return Refusal{Code: LadderArchived, Name: l.Name}

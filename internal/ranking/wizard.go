@@ -466,6 +466,7 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	return NamePrompt{
 		Prompt: id, Tag: r.tag(), Doubt: u.Doubt, Word: u.Word,
 		Opponents: shownNames(u.People), First: first, More: first > 0,
+		Guest: slices.ContainsFunc(u.People, command.Person.IsNewGuest),
 	}
 }
 
@@ -579,6 +580,7 @@ type NamePrompt struct {
 	Opponents []Name        `json:"opponents,omitempty"` // the people it may mean, likeliest first
 	First     int           `json:"first"`               // the index of the first of them, from 0
 	More      bool          `json:"more,omitempty"`      // the wizard has other opponents, on its first pages
+	Guest     bool          `json:"guest,omitempty"`     // the last of the Opponents would be a new guest
 }
 
 var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: notice.Answer, Alone: true})

@@ -177,9 +177,10 @@ func ladderFields(l *ranking.GroupLadder) []any {
 }
 
 // people is the query for the people with the user ids $2 and usernames $3; a person who has
-// neither is the player $9: a guest, or any player whom only a button names. %[1]s takes extra WITH
-// queries, and %[2]s extra columns. The first $4 people get an id if they are not players yet. $7
-// is the ladder, 0 for the default one, and $8 its season, 0 for the current one.
+// neither is the player $9 (a guest, or any player whom only a button names), or the guest with the
+// folded name $10. %[1]s takes extra WITH queries, and %[2]s extra columns. The first $4 people get
+// an id if they are not players yet. $7 is the ladder, 0 for the default one, and $8 its season, 0
+// for the current one.
 //
 // $6 marks the people whom the message, sent at $5, shows with their username. A mention does not
 // mean an account that the message shows with another username, unless the account was seen with
@@ -208,7 +209,8 @@ var people = `
 		           THEN nextval('players_id_seq') ELSE 0 END,
 		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.username IS NOT NULL
 		           AND NOT EXISTS (SELECT FROM group_players WHERE player_id = unclaimed.id AND played > 0)%[2]s
-		FROM unnest($2::bigint[], $3::text[], $9::bigint[]) WITH ORDINALITY AS person (user_id, username, guest, place)
+		FROM unnest($2::bigint[], $3::text[], $9::bigint[], $10::text[])
+		    WITH ORDINALITY AS person (user_id, username, guest, folded, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
 		LEFT JOIN LATERAL (
@@ -229,6 +231,8 @@ var people = `
 		    UNION ALL
 		    (SELECT * FROM players
 		     WHERE id = nullif(person.guest, 0) AND coalesce(group_id, here.group_id) = here.group_id LIMIT 1)
+		    UNION ALL
+		    (SELECT * FROM players WHERE group_id = here.group_id AND folded = nullif(person.folded, '') LIMIT 1)
 		    LIMIT 1) AS unclaimed ON true
 		LEFT JOIN LATERAL (
 		    SELECT nick, out_at, counts_as FROM sightings
@@ -258,15 +262,18 @@ var (
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	people := slices.Concat(q.People, q.Shown)
 	n := len(people)
-	ids, usernames, guests, now := make([]int64, n), make([]string, n), make([]int64, n), make([]bool, n)
+	ids, usernames, now := make([]int64, n), make([]string, n), make([]bool, n)
+	guests, folded := make([]int64, n), make([]string, n)
 	for i, p := range people {
 		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
 		if p.IsGuest() {
 			guests[i] = int64(p.Player)
+		} else if p.IsNewGuest() {
+			folded[i] = command.FoldName(p.Name)
 		}
 	}
 	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New,
-		zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season, guests}
+		zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season, guests, folded}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var extra []any
@@ -332,14 +339,15 @@ func playerFields(p *ranking.Player) []any {
 	return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name}
 }
 
-// everybodyIn returns a FROM clause with one row for each player who has a standing in a current
-// season of the group or in the given season, even if the player has left. It leaves out players
-// without a counted match in the group if they are unclaimed, or were seen there but never sent a
-// command. It also leaves out players who count as others. Each row has three parts:
+// everybodyIn returns a FROM clause with one row for each guest of the group, and for each player
+// who has a standing in a current season of the group or in the given season, even if the player
+// has left. It leaves out players without a counted match in the group if they are unclaimed, or
+// were seen there but never sent a command. It also leaves out players who count as others. Each
+// row has three parts:
 //   - account is the player, or for a merged player the player who remains;
 //   - seen is what the group knows of the player, or null;
-//   - s is the standing in the given season, or else another of these standings; s.here reports
-//     whether it is in that season.
+//   - s is the standing in the given season, or else another of these standings, or null for a
+//     guest without any; s.here reports whether it is in that season.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
@@ -349,7 +357,9 @@ func everybodyIn(group, season string) string {
 		    CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id OFFSET 0) AS s
 		    CROSS JOIN LATERAL (SELECT * FROM players WHERE id = s.player_id LIMIT 1) AS p
 		    ORDER BY account, here DESC, s.id) AS s
-		JOIN players account ON account.id = s.account
+		FULL JOIN (SELECT id FROM players WHERE group_id = ` + group + ` AND folded IS NOT NULL) AS guest
+		    ON guest.id = s.account
+		JOIN players account ON account.id = coalesce(s.account, guest.id)
 		LEFT JOIN LATERAL (
 		    SELECT array_to_string(former, ' ') AS former, came, nick, out_at, counts_as FROM sightings
 		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true
@@ -366,7 +376,7 @@ func everybodyIn(group, season string) string {
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
-		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, s.here,
+		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, coalesce(s.here, false),
 		       coalesce(seen.nick, ''), seen.out_at IS NOT NULL, (
 		           SELECT jsonb_agg(jsonb_build_object('for', m.counts_as, 'ID', p.id,
 		               'UserID', coalesce(p.telegram_user_id, 0), 'Username', coalesce(p.username, ''), 'Name', p.display_name)
@@ -388,7 +398,7 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 			if k.Nick != "" {
 				k.Shown = p.Name
 			}
-			p.Name = s.Name
+			p.Name = cmp.Or(s.Name, k.Nick, p.Name)
 			if here && s.Player == p.ID {
 				k.Standing = &s
 			}
@@ -458,13 +468,13 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders selects up to $11 players at the top of the ladder as of $10. The WITH query "here" names
+// leaders selects up to $12 players at the top of the ladder as of $11. The WITH query "here" names
 // the ladder.
 var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$10", "hide_days") + ` FROM here)
-		ORDER BY elo DESC, id LIMIT $11`
+		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$11", "hide_days") + ` FROM here)
+		ORDER BY elo DESC, id LIMIT $12`
 
 // LargestUpset implements ranking.Store. Without OFFSET, the planner may search the upsets of all
 // time, from the largest one down, for one of the month.

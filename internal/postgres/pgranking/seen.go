@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -45,7 +46,7 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 	var names []string // usernames of new unclaimed players and of seen accounts
 	for _, c := range changes {
 		queuePlayer(batch, s.Group, c)
-		if c.New && c.Player.UserID == 0 {
+		if c.New && c.Player.UserID == 0 && c.Player.Username != "" {
 			names = append(names, strings.ToLower(c.Player.Username))
 		}
 	}
@@ -65,7 +66,8 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 }
 
 // inLockOrder sorts known players by id, then new accounts by user id, then new unclaimed players
-// by username. So two instances that see the same people lock their rows in the same order.
+// by username, of whom a command adds at most one guest. So two instances that see the same people
+// lock their rows in the same order.
 func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	class := func(c ranking.PlayerChange) int {
 		switch {
@@ -93,9 +95,10 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	switch {
 	case c.New:
 		batch.Queue(`
-			INSERT INTO players (id, telegram_user_id, group_id, username, display_name) OVERRIDING SYSTEM VALUE
-			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5)`,
-			p.ID, p.UserID, group, p.Username, p.Name)
+			INSERT INTO players (id, telegram_user_id, group_id, username, display_name, folded) OVERRIDING SYSTEM VALUE
+			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5,
+			    CASE WHEN $2 = 0 AND $4 = '' THEN $6 END)`,
+			p.ID, p.UserID, group, p.Username, p.Name, command.FoldName(p.Name))
 	case !c.Mentioned:
 		// a player who was claimed by another account or merged in the meantime must not be claimed
 		// again
