@@ -200,6 +200,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("chart", goldenCharts())
 	add("people", goldenUnclearPeople())
 	add("player", goldenPlayerCards())
+	add("mapping", goldenMappingPrompts())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())

@@ -234,13 +234,16 @@ func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "<
 func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
 
 // numberList lists match numbers: all of them, or the first maxNumbers and a count of the others.
-func (w words) numberList(numbers []int) string {
+func (w words) numberList(numbers []int) string { return w.numbersOf(numbers, len(numbers)) }
+
+// numbersOf is like numberList for the first numbers of a list of count.
+func (w words) numbersOf(numbers []int, count int) string {
 	var shown []string
 	for _, n := range numbers[:min(len(numbers), maxNumbers)] {
 		shown = append(shown, w.matchNumber(n))
 	}
 	last := len(shown) - 1
-	switch more := len(numbers) - len(shown); {
+	switch more := count - len(shown); {
 	case more > 0:
 		return w.Plural("numbers.more", more, args{"First": strings.Join(shown, ", ")})
 	case last > 0:

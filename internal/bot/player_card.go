@@ -1,7 +1,7 @@
 package bot
 
 import (
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,47 +13,74 @@ import (
 
 const namePlayer = "player"
 
-// playerButton is the data of a button that is about a player, as in 1y:card:7.
+// playerButton is the data of a button that is about a player or about a change for two players, as
+// in 1y:card:7:0 and 1y:do_merge:7,8:42.
 type playerButton struct {
-	does   string // one of the constants below or a stats.PlayerView
-	player ladder.PlayerID
+	does    string // one of the constants below, a stats.PlayerView or a ranking.MappingAsk with askPrefix
+	players []ladder.PlayerID
+	number  int // of the page, or of the matches that the change is about
 }
 
 const (
-	doesCard = "card"
+	askPrefix   = "ask_"
+	doesCard    = "card"
+	doesMerging = "do_merge"
+	doesSplit   = "do_split"
 	// doesOwnName ends the player's nick. Its button marks the page whose replies are nicks.
 	doesOwnName = "own_name"
 )
 
-func (b playerButton) args() string { return b.does + ":" + strconv.FormatInt(int64(b.player), 10) }
+func (b playerButton) args() string {
+	return fmt.Sprintf("%s:%s:%d", b.does, showIDs(b.players), b.number)
+}
 
 // parsePlayerButton parses the output of args. ok is false for other text.
 func parsePlayerButton(args string) (b playerButton, ok bool) {
-	does, id, _ := strings.Cut(args, ":")
-	player, ok := parsePlayer(id)
-	known := []string{doesCard, doesOwnName, string(stats.ViewNick)}
-	return playerButton{does, player}, ok && slices.Contains(known, does)
+	does, rest, _ := strings.Cut(args, ":")
+	ids, number, _ := strings.Cut(rest, ":")
+	b.does = does
+	b.number, _ = strconv.Atoi(number)
+	b.players, ok = parseIDs(ids)
+	return b, ok && b.number >= 0 && len(b.players) <= 2 && b.args() == args
 }
 
 func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
-	q := stats.PlayerCardQuestion{Player: b.player, View: stats.PlayerView(b.does)}
-	switch b.does {
-	case doesOwnName:
-		return ranking.Rename{Player: b.player, Off: true}
-	case doesCard:
-		q.View = ""
+	ask, asks := strings.CutPrefix(b.does, askPrefix)
+	step, view := ranking.MappingStep{Shown: &b.number}, stats.PlayerView(b.does)
+	if asks {
+		step = ranking.MappingStep{Ask: ranking.MappingAsk(ask)}
 	}
-	return ranking.Ask{Question: q, OfAdmins: true}
+	switch {
+	case len(b.players) == 2 && (b.does == doesSplit || step.Ask == ranking.AskSplit):
+		return ranking.SplitPlayer{Player: b.players[0], MappingStep: step}
+	case len(b.players) == 2 && (b.does == doesMerging || asks):
+		return ranking.MergePlayers{From: b.players[0], Into: b.players[1], MappingStep: step}
+	case b.does == doesOwnName:
+		return ranking.Rename{Player: b.players[0], Off: true}
+	case b.does == doesCard:
+		view = ""
+	}
+	return ranking.Ask{Question: stats.PlayerCardQuestion{Player: b.players[0], View: view, Number: b.number}, OfAdmins: true}
 }
 
-func (w words) playerButton(label, does string, player ladder.PlayerID) button {
-	return button{text: w.Text("button."+label, nil), data: callbackData(aboutCode, playerButton{does, player}.args())}
+func (w words) playerButton(label, does string, number int, players ...ladder.PlayerID) button {
+	return button{text: w.Text("button."+label, nil), data: callbackData(aboutCode, playerButton{does, players, number}.args())}
 }
 
 var _ = shows(view[stats.PlayerCard]{text: words.playerCard, buttons: playerCardButtons})
 
 func playerCardButtons(c stats.PlayerCard, _ outbox.Item, w words) [][]button {
-	return [][]button{{w.playerButton("player_nick", string(stats.ViewNick), c.Name.Player)}}
+	to := func(view stats.PlayerView) []button {
+		return []button{w.playerButton("player_"+string(view), string(view), 0, c.Name.Player)}
+	}
+	rows := [][]button{append(to(stats.ViewNick), to(stats.ViewMerge)...)}
+	if c.Account {
+		rows = append(rows, to(stats.ViewAccounts))
+	}
+	if len(c.Names) > 1 {
+		rows = append(rows, to(stats.ViewSplit))
+	}
+	return rows
 }
 
 var _ = shows(view[stats.PlayerPage]{text: words.playerPage, buttons: playerPageButtons})
@@ -62,10 +89,79 @@ func (w words) playerPage(n stats.PlayerPage) string {
 	return w.Text("player."+string(n.View), args{"Name": showName(n.Name)})
 }
 
-func playerPageButtons(n stats.PlayerPage, _ outbox.Item, w words) [][]button {
-	return [][]button{
-		{w.playerButton("own_name", doesOwnName, n.Name.Player)}, {w.playerButton("back", doesCard, n.Name.Player)},
+// playerPageButtons returns the buttons that choose a player, turn the page, and lead back to the
+// card. An account never joins another player, unless that is an account too.
+func playerPageButtons(n stats.PlayerPage, _ outbox.Item, w words) (rows [][]button) {
+	ask := map[stats.PlayerView]ranking.MappingAsk{
+		stats.ViewMerge: ranking.AskMerge, stats.ViewAccounts: ranking.AskAccount, stats.ViewSplit: ranking.AskSplit,
+	}[n.View]
+	for _, name := range n.Choices {
+		from, into := name.Player, n.Name.Player
+		if n.View == stats.ViewMerge && !n.Account {
+			from, into = into, from
+		}
+		b := w.playerButton("back", askPrefix+string(ask), 0, from, into)
+		b.text = w.personLabel(name, false)
+		rows = append(rows, []button{b})
 	}
+	if n.View == stats.ViewNick {
+		rows = append(rows, []button{w.playerButton("own_name", doesOwnName, 0, n.Name.Player)})
+	}
+	turn := turnRow("", "")
+	page := func(number int) string {
+		return w.playerButton("back", string(n.View), number, n.Name.Player).data
+	}
+	if n.Number > 0 {
+		turn[0].data = page(n.Number - 1)
+	}
+	if n.More {
+		turn[1].data = page(n.Number + 1)
+	}
+	return append(rows, turn, []button{w.playerButton("back", doesCard, 0, n.Name.Player)})
+}
+
+var _ = shows(view[ranking.MappingPrompt]{text: words.mappingPrompt, buttons: mappingPromptButtons})
+
+// mappingPromptButtons returns the button that makes the change, or asks again, and a way back.
+func mappingPromptButtons(n ranking.MappingPrompt, _ outbox.Item, w words) [][]button {
+	from, into := n.From.Player, n.Into.Player
+	does, number := doesMerging, n.Matches()
+	switch n.Ask {
+	case ranking.AskAccount:
+		does, number = askPrefix+string(ranking.AskSure), 0
+	case ranking.AskSplit:
+		does = doesSplit
+	}
+	return [][]button{
+		{w.playerButton("do_"+string(n.Ask), does, number, from, into)}, {w.playerButton("back", doesCard, 0, into)},
+	}
+}
+
+// mappingPrompt asks whether to merge or split two players, and says what that changes.
+func (w words) mappingPrompt(n ranking.MappingPrompt) string {
+	ask := w.Text("player.ask_"+string(n.Ask), args{"From": showName(n.From), "Into": showName(n.Into)})
+	facts := []string{w.Text("player.no_moves", nil)}
+	if n.Moves > 0 {
+		facts[0] = w.Plural("player.moves", n.Moves, args{"Numbers": w.numbersOf(n.Last, n.Moves)})
+	}
+	if len(n.Undone) > 0 {
+		facts = append(facts, w.Plural("player.undone", len(n.Undone), args{"Numbers": w.numberList(n.Undone)}))
+	}
+	if len(n.Restored) > 0 {
+		facts = append(facts, w.Plural("player.restored", len(n.Restored), args{"Numbers": w.numberList(n.Restored)}))
+	}
+	var seasons []string
+	for _, s := range n.Over {
+		name := w.seasonName(s.Number, "")
+		if s.Ladder != "" {
+			name = showText(s.Ladder) + ", " + name
+		}
+		seasons = append(seasons, name)
+	}
+	if len(seasons) > 0 {
+		facts = append(facts, w.Text("player.seasons", args{"Seasons": strings.Join(seasons, "; ")}))
+	}
+	return paragraphs([]string{ask}, facts)
 }
 
 // playerCard says who a player is, and which names count as this player.

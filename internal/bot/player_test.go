@@ -12,6 +12,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -181,24 +182,52 @@ func TestTheLongestPageFits(t *testing.T) {
 	}
 }
 
-// TestPlayerButtons: the buttons below a player's card lead to the next page, and in the end to a
-// change.
+// TestPlayerButtons: the buttons below a player's card and the pages behind it lead to the next
+// page, and in the end to a merge or a split of the two players.
 func TestPlayerButtons(t *testing.T) {
 	t.Parallel()
-	david := ranking.Name{Player: 7, Name: "David"}
-	ask := func(v stats.PlayerView) ranking.Operation {
-		return ranking.Ask{Question: stats.PlayerCardQuestion{Player: 7, View: v}, OfAdmins: true}
+	type op = ranking.Operation
+	ask := func(q stats.PlayerCardQuestion) op { return ranking.Ask{Question: q, OfAdmins: true} }
+	merge := func(from, into ladder.PlayerID, step ranking.MappingStep) op {
+		return ranking.MergePlayers{From: from, Into: into, MappingStep: step}
+	}
+	split := func(step ranking.MappingStep) op { return ranking.SplitPlayer{Player: 8, MappingStep: step} }
+	asks := func(a ranking.MappingAsk) ranking.MappingStep { return ranking.MappingStep{Ask: a} }
+	david, dave := ranking.Name{Player: 7, Name: "David"}, ranking.Name{Player: 8, Name: "Dave"}
+	card := ask(stats.PlayerCardQuestion{Player: 7})
+	prompt := ranking.MappingPrompt{From: dave, Into: david, Moves: 40, Undone: []int{1}, Restored: []int{2}}
+	prompted := func(a ranking.MappingAsk) ranking.MappingPrompt {
+		n := prompt
+		n.Ask = a
+		return n
 	}
 	for _, tc := range []struct {
 		notice notice.Notice
-		want   []ranking.Operation
+		want   []op
 	}{
-		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1)}, []ranking.Operation{ask(stats.ViewNick)}},
-		{stats.PlayerPage{View: stats.ViewNick, Name: david}, []ranking.Operation{ranking.Rename{Player: 7, Off: true}, ask("")}},
+		{stats.PlayerCard{Name: david, Account: true, Names: make([]stats.NamedPlayer, 2)}, []op{
+			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewNick}),
+			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge}), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewAccounts}),
+			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewSplit}),
+		}},
+		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1)}, []op{
+			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewNick}), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge}),
+		}},
+		{stats.PlayerPage{View: stats.ViewNick, Name: david}, []op{ranking.Rename{Player: 7, Off: true}, card}},
+		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, More: true},
+			[]op{merge(7, 8, asks(ranking.AskMerge)), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge, Number: 1}), card}},
+		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, Account: true}, []op{merge(8, 7, asks(ranking.AskMerge)), card}},
+		{stats.PlayerPage{View: stats.ViewAccounts, Name: david, Choices: []ranking.Name{dave}, Account: true, Number: 1},
+			[]op{merge(8, 7, asks(ranking.AskAccount)), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewAccounts}), card}},
+		{stats.PlayerPage{View: stats.ViewSplit, Name: david, Choices: []ranking.Name{dave}}, []op{split(asks(ranking.AskSplit)), card}},
+		{prompted(ranking.AskMerge), []op{merge(8, 7, ranking.MappingStep{Shown: new(42)}), card}},
+		{prompted(ranking.AskAccount), []op{merge(8, 7, asks(ranking.AskSure)), card}},
+		{prompted(ranking.AskSure), []op{merge(8, 7, ranking.MappingStep{Shown: new(42)}), card}},
+		{prompted(ranking.AskSplit), []op{split(ranking.MappingStep{Shown: new(42)}), card}},
 	} {
 		out, err := render(itemOf(t, tc.notice), words{Language: catalog.All()[0]})
 		must(t, err)
-		var got []ranking.Operation
+		var got []op
 		for _, b := range slices.Concat(out.buttons...) {
 			args, _ := argsOf(aboutCode, b.data)
 			parsed, ok := parsePlayerButton(args)
@@ -211,7 +240,7 @@ func TestPlayerButtons(t *testing.T) {
 			t.Errorf("the buttons of %+v lead to %+v, want %+v", tc.notice, got, tc.want)
 		}
 	}
-	for _, args := range []string{"", "card", "card:", "card:0", "card:07", "card:-7", "other:7"} {
+	for _, args := range []string{"", "card", "card:", "card::0", "card:7", "card:7:-1", "card:7:x", "card:07:0", "card:7,8,9:0", "card:0:0"} {
 		if b, ok := parsePlayerButton(args); ok {
 			t.Errorf("%q says %+v", args, b)
 		}

@@ -26,7 +26,7 @@ func (r *Router) reply(ctx context.Context, req request) error {
 		case aboutCode: // a PlayerPage: what do the others call the player?
 			if b, ok := parsePlayerButton(args); ok && b.does == doesOwnName {
 				req = standsFor(nameNick)
-				return r.do(ctx, req.origin, renames(b.player, m.Text))
+				return r.do(ctx, req.origin, renames(b.players[0], m.Text))
 			}
 		case askedCode: // a FixPrompt: what is the right score?
 			return r.dispatch(ctx, standsFor(command.NameFix))

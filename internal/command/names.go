@@ -139,6 +139,9 @@ func (n *Names) pick(indexes []int) (people []Person) {
 	return people
 }
 
+// Like returns a few people with a name like the given one, the most similar first.
+func (n *Names) Like(name string) []Person { return n.near(foldName(name)) }
+
 // near returns at most maxNear people for a folded name that no player has, the most similar first.
 // It looks for former usernames, for words and beginnings of words in names, and for names and
 // words with at most two wrong letters, or fewer in a short name. For a single letter it returns
