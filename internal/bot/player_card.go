@@ -16,7 +16,7 @@ const namePlayer = "player"
 // playerButton is the data of a button that is about a player or about a change for two players, as
 // in 1y:card:7:0 and 1y:do_merge:7,8:42.
 type playerButton struct {
-	does    string // one of the constants below, a stats.PlayerView or a ranking.MappingAsk with askPrefix
+	does    string // a key of playersOfButton
 	players []ladder.PlayerID
 	number  int // of the page, or of the matches that the change is about
 }
@@ -28,7 +28,18 @@ const (
 	doesSplit   = "do_split"
 	// doesOwnName ends the player's nick. Its button marks the page whose replies are nicks.
 	doesOwnName = "own_name"
+	doesRemove  = "remove"
+	doesRestore = "restore"
 )
+
+// playersOfButton has the number of players for all that a button can do: one of the constants, a
+// stats.PlayerView, or a ranking.MappingAsk with askPrefix.
+var playersOfButton = map[string]int{
+	doesCard: 1, doesOwnName: 1, doesRemove: 1, doesRestore: 1, doesMerging: 2, doesSplit: 2,
+	string(stats.ViewNick): 1, string(stats.ViewMerge): 1, string(stats.ViewAccounts): 1, string(stats.ViewSplit): 1,
+	askPrefix + string(ranking.AskMerge): 2, askPrefix + string(ranking.AskAccount): 2,
+	askPrefix + string(ranking.AskSure): 2, askPrefix + string(ranking.AskSplit): 2,
+}
 
 func (b playerButton) args() string {
 	return fmt.Sprintf("%s:%s:%d", b.does, showIDs(b.players), b.number)
@@ -41,7 +52,7 @@ func parsePlayerButton(args string) (b playerButton, ok bool) {
 	b.does = does
 	b.number, _ = strconv.Atoi(number)
 	b.players, ok = parseIDs(ids)
-	return b, ok && b.number >= 0 && len(b.players) <= 2 && b.args() == args
+	return b, ok && b.number >= 0 && len(b.players) == playersOfButton[does] && b.args() == args
 }
 
 func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
@@ -51,10 +62,12 @@ func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
 		step = ranking.MappingStep{Ask: ranking.MappingAsk(ask)}
 	}
 	switch {
-	case len(b.players) == 2 && (b.does == doesSplit || step.Ask == ranking.AskSplit):
+	case b.does == doesSplit || step.Ask == ranking.AskSplit:
 		return ranking.SplitPlayer{Player: b.players[0], MappingStep: step}
-	case len(b.players) == 2 && (b.does == doesMerging || asks):
+	case b.does == doesMerging || asks:
 		return ranking.MergePlayers{From: b.players[0], Into: b.players[1], MappingStep: step}
+	case b.does == doesRemove || b.does == doesRestore:
+		return ranking.RemovePlayer{Player: b.players[0], Back: b.does == doesRestore}
 	case b.does == doesOwnName:
 		return ranking.Rename{Player: b.players[0], Off: true}
 	case b.does == doesCard:
@@ -79,6 +92,11 @@ func playerCardButtons(c stats.PlayerCard, _ outbox.Item, w words) [][]button {
 	}
 	if len(c.Names) > 1 {
 		rows = append(rows, to(stats.ViewSplit))
+	}
+	if !c.Out {
+		rows = append(rows, []button{w.playerButton("player_remove", doesRemove, 0, c.Name.Player)})
+	} else if !c.Account { // an account comes back by /join
+		rows = append(rows, []button{w.playerButton("player_restore", doesRestore, 0, c.Name.Player)})
 	}
 	return rows
 }

@@ -208,10 +208,11 @@ func TestPlayerButtons(t *testing.T) {
 		{stats.PlayerCard{Name: david, Account: true, Names: make([]stats.NamedPlayer, 2)}, []op{
 			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewNick}),
 			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge}), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewAccounts}),
-			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewSplit}),
+			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewSplit}), ranking.RemovePlayer{Player: 7},
 		}},
-		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1)}, []op{
+		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1), Out: true}, []op{
 			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewNick}), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge}),
+			ranking.RemovePlayer{Player: 7, Back: true},
 		}},
 		{stats.PlayerPage{View: stats.ViewNick, Name: david}, []op{ranking.Rename{Player: 7, Off: true}, card}},
 		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, More: true},
@@ -240,9 +241,22 @@ func TestPlayerButtons(t *testing.T) {
 			t.Errorf("the buttons of %+v lead to %+v, want %+v", tc.notice, got, tc.want)
 		}
 	}
-	for _, args := range []string{"", "card", "card:", "card::0", "card:7", "card:7:-1", "card:7:x", "card:07:0", "card:7,8,9:0", "card:0:0"} {
+	for _, args := range []string{"", "card", "card:", "card::0", "card:7", "card:7:-1", "card:7:x", "card:07:0", "card:7,8,9:0", "card:0:0", "other:7:0", "ask_other:7,8:0", "ask_merge:7:0", "merge:7,8:0"} {
 		if b, ok := parsePlayerButton(args); ok {
 			t.Errorf("%q says %+v", args, b)
 		}
 	}
+}
+
+// TestNickReply: a reply to the page that asks for a player's nick is the nick, or ends it.
+func TestNickReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page, card := w.below(w.group, "1y:own_name:7:0", "1y:card:7:0"), w.below(w.group, "1y:nick:7:0")
+	w.group.Reply(w.alice, page, "Big  Dave")
+	w.expect("a nick", `rename 7 "Big Dave" false`)
+	w.group.Reply(w.alice, page, "off")
+	w.expect("no nick", `rename 7 "" true`)
+	w.group.Reply(w.alice, card, "Big Dave")
+	w.expect("a reply to the card")
 }
