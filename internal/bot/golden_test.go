@@ -234,7 +234,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		"none":            ranking.NickShown{Name: ranking.Nameless},
 	})
 	for _, how := range constants(t, "../ranking", ofType("HowOut")) {
-		all["left_ranking/"+how] = ranking.LeftRanking{Name: called("Alice"), How: ranking.HowOut(how)}
+		all["left_ranking/"+how] = ranking.LeftRanking{Name: called("Carol"), How: ranking.HowOut(how)}
 	}
 	all["left_ranking/hostile"] = ranking.LeftRanking{Name: called(hostile), How: ranking.HowRemovedGuest}
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {

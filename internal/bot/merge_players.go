@@ -8,13 +8,13 @@ import (
 
 var (
 	_ = shows(view[ranking.PlayersMerged]{text: words.playersMerged, line: words.playersMergedLine, ofLadder: true})
-	_ = shows(view[ranking.PlayersMapped]{text: words.playersMapped})
+	_ = shows(view[ranking.PlayersMapped]{text: words.playersMapped, line: words.playersMappedLine})
 	_ = shows(view[ranking.PlayersMoved]{text: words.playersMoved, line: words.playersMovedLine, ofLadder: true})
 )
 
-// playersMapped says which two players count as one from now on, or as two, and which matches count
+// mappedPlayers says which two players count as one from now on, or as two, and which matches count
 // no more or again.
-func (w words) playersMapped(n ranking.PlayersMapped) string {
+func (w words) mappedPlayers(n ranking.PlayersMapped) []string {
 	player, into := showName(n.Player), showName(n.Into)
 	sentences := []string{w.Text("merged.players", args{"Username": player, "Name": into})}
 	if n.Split {
@@ -26,7 +26,15 @@ func (w words) playersMapped(n ranking.PlayersMapped) string {
 	if len(n.Restored) > 0 {
 		sentences = append(sentences, w.Plural("merged.restored", len(n.Restored), args{"Numbers": w.numberList(n.Restored)}))
 	}
-	return strings.Join(sentences, "\n")
+	return sentences
+}
+
+func (w words) playersMapped(n ranking.PlayersMapped) string {
+	return strings.Join(w.mappedPlayers(n), "\n")
+}
+
+func (w words) playersMappedLine(n ranking.PlayersMapped) string {
+	return strings.Join(w.mappedPlayers(n), " ")
 }
 
 func (w words) playersMoved(n ranking.PlayersMoved) string { return w.movements(n.Moved) }

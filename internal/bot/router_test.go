@@ -686,7 +686,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/nickname \u202eBob": `rename 0 "Bob" false`, "/nick @bob": `answer help {"topic":"nick"}`, "/nick help": `answer help {"topic":"nick"}`,
 
 		"/unknown": ignored, "/unknown@elo_bot": "answer unknown_command {}", "/unknown help": ignored, "/matchdays @bob 3:1": ignored,
-		"/match robert 3:1": `answer wrong_form {"command":"match","reason":"unknown_name","detail":"robert"}`, // nobody plays yet
+		"/match robert 3:1": "ask unknown_name robert: Alice@alice#1001 robert 3:1", // nobody plays yet
 
 		"/match @bob 11:7 9:11 11:5":                                 "match Alice@alice#1001 @bob 11:7 9:11 11:5",
 		"/match @carol @bob 11-7, 9-11, 11-5":                        "match @carol @bob 11:7 9:11 11:5",

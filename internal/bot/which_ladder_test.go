@@ -212,6 +212,10 @@ func TestWhichLadder(t *testing.T) {
 		"restore":  {"2", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, "/undo 2"},
 		"fix":      {"2 6:%d", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, ""},
 		"join":     {"", anywhere("chess"), ""}, // concerns the group
+		"nick":     {"", anywhere("chess"), ""}, // concerns the group
+		"guest":    {"Tom", unnamed, ""},
+		"leave":    {"", anywhere("chess"), ""}, // concerns the group
+		"player":   {"@bobby", unnamed, ""},
 		"settings": {"", ofLadder, ""},
 		"ladder":   {"", anywhere("chess"), ""}, // its list says which one applies
 		"board":    {"", ofLadder, ""},
@@ -276,7 +280,7 @@ func payloads(s answers) string {
 // callback.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
-	ofGroup := []string{helpCode, ladderCode, renameCode}
+	ofGroup := []string{helpCode, ladderCode, renameCode, aboutCode}
 	c := newClub(t)
 	type below struct {
 		kind string
@@ -314,7 +318,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	for _, text := range []string{
 		"/match zorb", "/match zorb @bobby", "/ranking zorb", "/stats zorb", "/stats zorb @bobby", "/records zorb", "/matches zorb",
 		"/history zorb", "/chart zorb", "/teams zorb @alice @bobby @player1 @player2", "/settings zorb", "/h2h zorb @bobby", "/fix 2 2:6",
-		"/help", "/stats zorb play", "/season zorb new",
+		"/help", "/stats zorb play", "/season zorb new", "/player @bobby",
 	} {
 		look(c.say(0, nil, text))
 	}
