@@ -46,14 +46,16 @@ func TestGuest(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	checkNotice(t, g.guest(t, &carol, "Grandma"), ranking.Joined{Name: ranking.Name{Name: "Grandma"}, Guest: true, Elo: 1500})
+	checkNotice(t, g.guest(t, &carol, "Grandma"),
+		ranking.Joined{Name: ranking.Name{Name: "Grandma"}, Guest: true, Elo: 1500})
 	for _, same := range []string{"grandma", ` "GRANDMA."`, "Grändma"} {
 		checkNotice(t, g.guest(t, &alice, same),
 			ranking.Joined{Name: ranking.Name{Name: "Grandma"}, Guest: true, Elo: 1500, Already: true})
 	}
-	checkNotice(t, g.guest(t, nil, "Тётя  Алёна"), ranking.Joined{Name: ranking.Name{Name: "Тётя Алёна"}, Guest: true, Elo: 1500})
+	checkNotice(t, g.guest(t, nil, "Тётя  Алёна"),
+		ranking.Joined{Name: ranking.Name{Name: "Тётя Алёна"}, Guest: true, Elo: 1500})
 	g.guest(t, nil, "тетя алена")
-	g.has(t, 2, "players WHERE telegram_user_id IS NULL AND username IS NULL AND group_id IS NOT NULL AND folded IS NOT NULL")
+	g.has(t, 2, "players WHERE telegram_user_id IS NULL AND username IS NULL AND group_id IS NOT NULL AND folded <> ''")
 	g.has(t, 4, "group_players")
 
 	equal(t, "the matches", []string{"Carol 3:2 Grandma", "Тётя Алёна 3:0 Carol", "Grandma 4:1 Тётя Алёна"}, []string{
