@@ -18,7 +18,9 @@ func FoldName(name string) string { return foldName(name) }
 func NewGuest(name string) Person { return Person{Name: name} }
 
 // IsNewGuest reports whether p has only a name, as from NewGuest.
-func (p Person) IsNewGuest() bool { return p.Name != "" && p.Player == 0 && !p.isKnown() && !p.IsStandIn }
+func (p Person) IsNewGuest() bool {
+	return p.Name != "" && p.Player == 0 && !p.isKnown() && !p.IsStandIn
+}
 
 // canBeGuest reports whether an unknown word of a report can be the name of a new guest.
 func (n *Names) canBeGuest(word string) bool {
