@@ -73,11 +73,13 @@ func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
 	case b.does == doesCard:
 		view = ""
 	}
-	return ranking.Ask{Question: stats.PlayerCardQuestion{Player: b.players[0], View: view, Number: b.number}, OfAdmins: true}
+	q := stats.PlayerCardQuestion{Player: b.players[0], View: view, Number: b.number}
+	return ranking.Ask{Question: q, OfAdmins: true}
 }
 
 func (w words) playerButton(label, does string, number int, players ...ladder.PlayerID) button {
-	return button{text: w.Text("button."+label, nil), data: callbackData(aboutCode, playerButton{does, players, number}.args())}
+	b := playerButton{does, players, number}
+	return button{text: w.Text("button."+label, nil), data: callbackData(aboutCode, b.args())}
 }
 
 var _ = shows(view[stats.PlayerCard]{text: words.playerCard, buttons: playerCardButtons})

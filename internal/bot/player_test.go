@@ -187,14 +187,16 @@ func TestTheLongestPageFits(t *testing.T) {
 func TestPlayerButtons(t *testing.T) {
 	t.Parallel()
 	type op = ranking.Operation
-	ask := func(q stats.PlayerCardQuestion) op { return ranking.Ask{Question: q, OfAdmins: true} }
+	view := func(v stats.PlayerView, number int) op {
+		return ranking.Ask{Question: stats.PlayerCardQuestion{Player: 7, View: v, Number: number}, OfAdmins: true}
+	}
 	merge := func(from, into ladder.PlayerID, step ranking.MappingStep) op {
 		return ranking.MergePlayers{From: from, Into: into, MappingStep: step}
 	}
 	split := func(step ranking.MappingStep) op { return ranking.SplitPlayer{Player: 8, MappingStep: step} }
 	asks := func(a ranking.MappingAsk) ranking.MappingStep { return ranking.MappingStep{Ask: a} }
 	david, dave := ranking.Name{Player: 7, Name: "David"}, ranking.Name{Player: 8, Name: "Dave"}
-	card := ask(stats.PlayerCardQuestion{Player: 7})
+	card := view("", 0)
 	prompt := ranking.MappingPrompt{From: dave, Into: david, Moves: 40, Undone: []int{1}, Restored: []int{2}}
 	prompted := func(a ranking.MappingAsk) ranking.MappingPrompt {
 		n := prompt
@@ -206,20 +208,20 @@ func TestPlayerButtons(t *testing.T) {
 		want   []op
 	}{
 		{stats.PlayerCard{Name: david, Account: true, Names: make([]stats.NamedPlayer, 2)}, []op{
-			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewNick}),
-			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge}), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewAccounts}),
-			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewSplit}), ranking.RemovePlayer{Player: 7},
+			view(stats.ViewNick, 0),
+			view(stats.ViewMerge, 0), view(stats.ViewAccounts, 0),
+			view(stats.ViewSplit, 0), ranking.RemovePlayer{Player: 7},
 		}},
 		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1), Out: true}, []op{
-			ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewNick}), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge}),
+			view(stats.ViewNick, 0), view(stats.ViewMerge, 0),
 			ranking.RemovePlayer{Player: 7, Back: true},
 		}},
 		{stats.PlayerPage{View: stats.ViewNick, Name: david}, []op{ranking.Rename{Player: 7, Off: true}, card}},
 		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, More: true},
-			[]op{merge(7, 8, asks(ranking.AskMerge)), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewMerge, Number: 1}), card}},
+			[]op{merge(7, 8, asks(ranking.AskMerge)), view(stats.ViewMerge, 1), card}},
 		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, Account: true}, []op{merge(8, 7, asks(ranking.AskMerge)), card}},
 		{stats.PlayerPage{View: stats.ViewAccounts, Name: david, Choices: []ranking.Name{dave}, Account: true, Number: 1},
-			[]op{merge(8, 7, asks(ranking.AskAccount)), ask(stats.PlayerCardQuestion{Player: 7, View: stats.ViewAccounts}), card}},
+			[]op{merge(8, 7, asks(ranking.AskAccount)), view(stats.ViewAccounts, 0), card}},
 		{stats.PlayerPage{View: stats.ViewSplit, Name: david, Choices: []ranking.Name{dave}}, []op{split(asks(ranking.AskSplit)), card}},
 		{prompted(ranking.AskMerge), []op{merge(8, 7, ranking.MappingStep{Shown: new(42)}), card}},
 		{prompted(ranking.AskAccount), []op{merge(8, 7, asks(ranking.AskSure)), card}},
@@ -241,7 +243,9 @@ func TestPlayerButtons(t *testing.T) {
 			t.Errorf("the buttons of %+v lead to %+v, want %+v", tc.notice, got, tc.want)
 		}
 	}
-	for _, args := range []string{"", "card", "card:", "card::0", "card:7", "card:7:-1", "card:7:x", "card:07:0", "card:7,8,9:0", "card:0:0", "other:7:0", "ask_other:7,8:0", "ask_merge:7:0", "merge:7,8:0"} {
+	for _, args := range []string{"", "card", "card:", "card::0", "card:7", "card:7:-1", "card:7:x", "card:07:0",
+		"card:7,8,9:0", "card:0:0", "other:7:0", "ask_other:7,8:0", "ask_merge:7:0",
+		"merge:7,8:0"} {
 		if b, ok := parsePlayerButton(args); ok {
 			t.Errorf("%q says %+v", args, b)
 		}

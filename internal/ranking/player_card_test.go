@@ -21,9 +21,9 @@ func TestPlayerCard(t *testing.T) {
 	show := func(isAdmin dbtest.IsAdmin, args string, mentions ...command.Person) ranking.Notice {
 		t.Helper()
 		o := saying(g.origin(&alice), "player", args, mentions...)
-		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, ranking.Ask{
-			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: ranking.Refusal{Code: ranking.NobodyToShow}}}, OfAdmins: true,
-		}))
+		form := stats.PlayerCommand{Otherwise: ranking.Refusal{Code: ranking.NobodyToShow}}
+		ask := ranking.Ask{Question: stats.Typed{Form: form}, OfAdmins: true}
+		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, ask))
 		return g.notice(t, o.Key)
 	}
 	bobs := stats.PlayerCard{
@@ -33,8 +33,10 @@ func TestPlayerCard(t *testing.T) {
 	checkNotice(t, show(admin, "@", bob), bobs)
 	checkNotice(t, show(admin, "bob"), bobs)
 	checkNotice(t, show(admin, ""), ranking.Refusal{Code: ranking.NobodyToShow})
-	checkNotice(t, show(admin, "@", command.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
-	checkNotice(t, show(admin, "@ @ @", alice, bob, carol), stats.UnclearPeople{Reason: stats.TooManyNamed, Command: "player"})
+	checkNotice(t, show(admin, "@", command.Person{Username: "erin"}),
+		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(admin, "@ @ @", alice, bob, carol),
+		stats.UnclearPeople{Reason: stats.TooManyNamed, Command: "player"})
 	checkNotice(t, show(admin, "@ @", bob, bob), bobs)
 	checkNotice(t, show(admin, "@ @", alice, bob), stats.PlayerPage{View: stats.ViewAccounts,
 		Name: ranking.Name{Name: "Alice"}, Account: true, Choices: []ranking.Name{{Name: "Bob"}}})
@@ -100,7 +102,8 @@ func TestMappingPrompt(t *testing.T) {
 		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, op))
 		return g.notice(t, o.Key)
 	}
-	merge := ranking.MergePlayers{From: id("dave"), Into: id("Bob"), MappingStep: ranking.MappingStep{Ask: ranking.AskMerge}}
+	merge := ranking.MergePlayers{From: id("dave"), Into: id("Bob")}
+	merge.Ask = ranking.AskMerge
 	daves, bobs := ranking.Name{Name: "dave"}, ranking.Name{Name: "Bob"}
 	checkNotice(t, do(nobodyIsAdmin, merge), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, do(admin, merge), ranking.MappingPrompt{
