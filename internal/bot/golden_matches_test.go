@@ -112,7 +112,8 @@ func testTheLongestMatchListFits(_ *testing.T, w words, send func(notice.Notice)
 			for i := range stats.PageRows {
 				rows = append(rows, stats.MatchRow{
 					Match: 999_999_999, Number: 999_999_999, Played: time.Date(2026, time.November, 30-i, 0, 0, 0, 0, time.UTC),
-					StandIns: [2]int{1, 1}, Sides: [2][]ranking.Name{team, team}, Score: [2]int{999, 999}, Was: &[2]int{999, 998}, Change: new(-10_000),
+					StandIns: [2]int{1, 1}, Sides: [2][]ranking.Name{team, team},
+					Score: [2]int{999, 999}, Was: &[2]int{999, 998}, Change: new(-10_000),
 				})
 			}
 			send(stats.MatchPage{Title: strings.Repeat("W", 255), Rows: rows, Newer: true, Older: true})

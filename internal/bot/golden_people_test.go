@@ -119,7 +119,8 @@ func goldenPlayerCards() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"account": card(called("David"), 63, func(c *stats.PlayerCard) {
 			c.Own, c.Username, c.Account = "David Kim", "david", true
-			c.Names = append(c.Names, stats.NamedPlayer{Name: called("Dave"), Matches: 1}, stats.NamedPlayer{Name: called("Davy")})
+			c.Names = append(c.Names, stats.NamedPlayer{Name: called("Dave"), Matches: 1},
+				stats.NamedPlayer{Name: called("Davy")})
 			c.Merged = []string{"dave_old", "Dave"}
 		}),
 		"without_username": card(called("David"), 1, func(c *stats.PlayerCard) { c.Account, c.Out = true, true }),
@@ -144,7 +145,9 @@ func goldenMappingPrompts() map[string]notice.Notice {
 	all := ranking.MappingPrompt{Ask: ranking.AskMerge, From: dave, Into: david,
 		Moves: 40, Last: []int{90, 88, 80, 79, 78, 77, 76, 75, 74, 71}, Undone: []int{87},
 		Over: []ranking.OldSeason{{Number: 1}, {Number: 2, Ladder: "Padel"}}}
-	account := ranking.MappingPrompt{Ask: ranking.AskAccount, From: dave, Into: david, Moves: 1, Last: []int{88}, Undone: []int{86, 87}}
+	account := ranking.MappingPrompt{
+		Ask: ranking.AskAccount, From: dave, Into: david, Moves: 1, Last: []int{88}, Undone: []int{86, 87},
+	}
 	sure := account
 	sure.Ask = ranking.AskSure
 	return map[string]notice.Notice{

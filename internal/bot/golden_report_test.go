@@ -46,7 +46,9 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	marked.Mark = "@bobby"
 	hostileName := called(hostile)
 	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
-	standIn := ranking.NamedResult{Sides: [2][]ranking.Name{{alice}, {carol, zoe}}, StandIns: [2]int{1, 0}, Score: [2]int{10, 8}}
+	standIn := ranking.NamedResult{
+		Sides: [2][]ranking.Name{{alice}, {carol, zoe}}, StandIns: [2]int{1, 0}, Score: [2]int{10, 8},
+	}
 	named := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, called("Guest")}, {carol, zoe}}, Score: standIn.Score}
 	players := asks(ranking.DoubtPlayers, "", option(result(alice, carol, 3, 1)))
 	players.Earlier = &ranking.EarlierReport{Number: 42, Result: new(result(alice, bob, 3, 1))}

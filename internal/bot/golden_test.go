@@ -339,7 +339,8 @@ func teamReasons(t *testing.T) []command.Reason {
 
 // groupCommands has some of the commands that work only in groups.
 var groupCommands = []string{
-	command.NameMatch, "ranking", "join", nameNick, nameGuest, "leave", command.NameUndo, command.NameRestore, command.NameFix,
+	command.NameMatch, "ranking", "join", nameNick, nameGuest, "leave",
+	command.NameUndo, command.NameRestore, command.NameFix,
 	"h2h", "records", "chart",
 	"matches", "history", command.NameOdds, command.NameTeams,
 }

@@ -152,7 +152,8 @@ func TestDisplayName(t *testing.T) {
 }
 
 // TestNamelessPeople: a person without a name gets a placeholder in the language of the chat, in
-// messages, tables, charts and addressed lines, with a number that distinguishes several such people.
+// messages, tables, charts and addressed lines, with a number that distinguishes several such
+// people.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}

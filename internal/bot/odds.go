@@ -125,7 +125,8 @@ func (w words) oddsSide(n stats.Odds, index, expected int) string {
 		names[i] = p.Name
 	}
 	head := w.Text("odds.side", args{
-		"Names": "<b>" + shortNames(names) + "</b>" + w.standIns(n.StandIns[index]), "Rating": (sum + len(side)/2) / len(side), "Percent": expected,
+		"Names":  "<b>" + shortNames(names) + "</b>" + w.standIns(n.StandIns[index]),
+		"Rating": (sum + len(side)/2) / len(side), "Percent": expected,
 	})
 	var all []string // the distinct changes
 	var who [][]ranking.Name

@@ -103,8 +103,8 @@ func found(pattern *regexp.Regexp, text string) []string {
 
 // TestLanguages: apart from aliases, each language has the same texts as the English file. Each
 // text with a count has the plural forms that the language needs. Each text has the same
-// placeholders and commands to copy as in English, except for the word for a guest, and valid markup.
-// Only a form for a single number may lack placeholders.
+// placeholders and commands to copy as in English, except for the word for a guest, and valid
+// markup. Only a form for a single number may lack placeholders.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	english := readTexts(t, language.English)

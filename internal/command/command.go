@@ -167,7 +167,8 @@ type Person struct {
 	// Shown is the name that Telegram shows for the player, if the group has another Name for the
 	// player. Otherwise it is empty.
 	Shown string `json:"-"`
-	// CountsAs is the player as whom Player counts in the group. It is 0 if Player counts as itself.
+	// CountsAs is the player as whom Player counts in the group. It is 0 if Player counts as
+	// itself.
 	CountsAs ladder.PlayerID `json:"-"`
 	// Left is set if the player has left the group. A name means such a person only if no present
 	// player has it.

@@ -99,9 +99,9 @@ func (n *Names) named(name string) []Person {
 	return all[:min(len(all), MaxReadings)]
 }
 
-// Holder returns a player who may be meant by a name already: it is a name of theirs, in whole or in
-// short and in any grammatical case, or a current or former username. ok is false if nobody may be
-// meant.
+// Holder returns a player who may be meant by a name already: it is a name of theirs, in whole or
+// in short and in any grammatical case, or a current or former username. ok is false if nobody may
+// be meant.
 func (n *Names) Holder(name string) (p Person, ok bool) {
 	name = foldName(name)
 	holders := append(n.named(name), n.pick(n.former[name])...)

@@ -32,8 +32,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		// The @ is left if the word is neither a mention nor a player's name, or means the sender. A
-		// stand-in is nobody to ask about.
+		// The @ is left if the word is neither a mention nor a player's name, or means the sender.
+		// A stand-in is nobody to ask about.
 		name, isUnknown := strings.CutPrefix(w.string, "@")
 		if isUnknown && name != "" || w.meaning.isStandIn() {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}

@@ -185,7 +185,8 @@ func (n *Names) find(t text, numbers bool) []plainName {
 				end++
 			}
 			if of := all[i:end]; len(of) > 0 {
-				if name := n.name(t, of, quoted[0].start, quoted[0].end); len(name.people) > 0 || !isReadable(of) || meaningOf(name.word).isStandIn() {
+				name := n.name(t, of, quoted[0].start, quoted[0].end)
+				if len(name.people) > 0 || !isReadable(of) || meaningOf(name.word).isStandIn() {
 					found, i = append(found, name), end
 				}
 			}

@@ -70,8 +70,8 @@ type WorkFacts struct {
 	LeaseEnds time.Duration
 	Waiting   int           // unfinished notices that HeldBack does not count
 	Oldest    time.Duration // how long the oldest of these notices has been waiting; 0 if there are none
-	// HeldBack counts unfinished notices that are not sent for now: those to frozen or parked chats,
-	// and those that only a newer release can send.
+	// HeldBack counts unfinished notices that are not sent for now: those to frozen or parked
+	// chats, and those that only a newer release can send.
 	HeldBack    int
 	DeadLetters int
 }

@@ -118,7 +118,9 @@ func TestKeysCompareByBytes(t *testing.T) {
 	keys := []string{
 		"ensured_messages.object", "handled_commands.key", "leases.name", "matches.idempotency_key", "outbox.supersede_key", "timers.key",
 	}
-	names := []string{"ladders_name_key default", "players.folded C", "players_unclaimed_key default", "sightings_username_key default"}
+	names := []string{
+		"ladders_name_key default", "players.folded C", "players_unclaimed_key default", "sightings_username_key default",
+	}
 	check := func(when, collation string) {
 		t.Helper()
 		want := slices.Clone(names)

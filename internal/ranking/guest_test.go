@@ -103,7 +103,8 @@ func TestRefusedGuest(t *testing.T) {
 	g.has(t, 0, "players WHERE folded IS NOT NULL")
 }
 
-// TestGuestElsewhere: a guest without a standing in the season or the ladder is still meant by name.
+// TestGuestElsewhere: a guest without a standing in the season or the ladder is still meant by
+// name.
 func TestGuestElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

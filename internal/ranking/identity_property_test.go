@@ -150,7 +150,8 @@ func (g *identityGame) show(chat ranking.Chat, who command.Person, how string) {
 func (g *identityGame) check(t *testing.T) {
 	t.Helper()
 	const player = `(SELECT coalesce(p.telegram_user_id::text, lower(p.username), (
-		SELECT 'merged into ' || i.telegram_user_id FROM players i JOIN sightings s ON s.counts_as = i.id WHERE s.player_id = p.id))
+		SELECT 'merged into ' || i.telegram_user_id 
+		FROM players i JOIN sightings s ON s.counts_as = i.id WHERE s.player_id = p.id))
 		FROM match_players mp JOIN players p ON p.id = mp.player_id WHERE mp.match_id = m.id AND mp.side = %d)`
 	for chat, of := range g.groups {
 		got := rows[playedMatch](t, g.game, fmt.Sprintf(`SELECT `+player+`, `+player+`, m.undone_at IS NOT NULL

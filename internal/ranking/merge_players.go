@@ -33,8 +33,8 @@ func (p SplitPlayer) plan(s *Service, c *call) *call {
 type MappingStep struct {
 	// Ask is the question to ask instead of making the change, empty to make it.
 	Ask MappingAsk
-	// Shown is the number of Matches in the prompt whose button makes the change. If they are others
-	// by now, the change is refused. It is nil if there was no prompt.
+	// Shown is the number of Matches in the prompt whose button makes the change. If they are
+	// others by now, the change is refused. It is nil if there was no prompt.
 	Shown *int
 }
 
@@ -120,7 +120,8 @@ func (m mappingOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{Effect: &changed, Notice: said, CallbackAnswer: Acknowledged{}}, nil, nil
 }
 
-// MappingPrompt asks whether From should count as Into from now on or, in a split, no longer should.
+// MappingPrompt asks whether From should count as Into from now on or, in a split, no longer
+// should.
 type MappingPrompt struct {
 	Ask      MappingAsk  `json:"ask"`
 	From     Name        `json:"from"`

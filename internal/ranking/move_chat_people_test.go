@@ -47,8 +47,8 @@ func TestMoveAndPeople(t *testing.T) {
 	equal(t, "after a mention, people", want, people())
 }
 
-// TestMoveKeepsOut: a person who has left the rankings of one of two chats is out of the rankings of
-// the chat that they become, whichever group remains.
+// TestMoveKeepsOut: a person who has left the rankings of one of two chats is out of the rankings
+// of the chat that they become, whichever group remains.
 func TestMoveKeepsOut(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]bool{"of the older chat": true, "of the newer chat": false} {

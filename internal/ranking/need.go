@@ -34,8 +34,8 @@ type (
 	// upsetOf is the need for Beside.LargestUpset, in the month that begins at month. A report
 	// needs it only if one of its matches is an upset.
 	upsetOf struct{ month time.Time }
-	// mappingOf is the need for Beside.Mapping, for a change of these two players. into is 0 for the
-	// player for whom from counts.
+	// mappingOf is the need for Beside.Mapping, for a change of these two players. into is 0 for
+	// the player for whom from counts.
 	mappingOf struct{ from, into ladder.PlayerID }
 	answerTo  struct{ asking asking }
 )

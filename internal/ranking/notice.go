@@ -29,8 +29,8 @@ type Name struct {
 // language and a number instead.
 const Nameless = "…"
 
-// InPlaceOfNone returns the name to show for n: if n is Nameless, the given word with the number that
-// distinguishes the nameless players of a group, otherwise n.
+// InPlaceOfNone returns the name to show for n: if n is Nameless, the given word with the number
+// that distinguishes the nameless players of a group, otherwise n.
 func (n Name) InPlaceOfNone(word string) Name {
 	if n.Name == Nameless {
 		n.Name, n.Mark = word+" "+cmp.Or(n.Mark, "1"), ""

@@ -321,7 +321,8 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{
-		Key: reported.key, StandIns: reported.standIns, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
+		Key: reported.key, StandIns: reported.standIns,
+		Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
 		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: r.message.SentAt},
 	}
 	var added []Name

@@ -101,8 +101,8 @@ type RemappedPart struct {
 // keptSince is the LeftAt of a kept standing whose player was a member.
 var keptSince = time.Unix(0, 0).UTC()
 
-// change returns what follows if the next mapping applies, which differs from m only for the players
-// a and b and those who count as one of them.
+// change returns what follows if the next mapping applies, which differs from m only for the
+// players a and b and those who count as one of them.
 func (m Mapping) change(next CountsAs, a, b ladder.PlayerID) (Remapping, error) {
 	r := Remapping{Group: m.Group, CountsAs: make(CountsAs)}
 	for player := range m.CountsAs {

@@ -122,7 +122,8 @@ func TestNicksRefused(t *testing.T) {
 	}
 }
 
-// TestClashingNick: if somebody comes whose name is another player's nick, a report asks who is meant.
+// TestClashingNick: if somebody comes whose name is another player's nick, a report asks who is
+// meant.
 func TestClashingNick(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -136,14 +137,15 @@ func TestClashingNick(t *testing.T) {
 		ranking.Refusal{Code: ranking.NickTaken, Name: "Lebowski", Near: &ranking.Name{Name: "Lebowski"}})
 }
 
-// TestRenameOthers: admins rename other players, even unclaimed ones and guests. The nick stays when
-// the account of an unclaimed player is seen.
+// TestRenameOthers: admins rename other players, even unclaimed ones and guests. The nick stays
+// when the account of an unclaimed player is seen.
 func TestRenameOthers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	dave := command.Person{Username: "dave"}
 	g.record(t, &alice, alice, dave, 3, 1)
-	g.exec(t, `WITH guest AS (INSERT INTO players (group_id, display_name, folded) SELECT id, 'Grandma', 'grandma' FROM groups RETURNING id)
+	g.exec(t, `
+		WITH guest AS (INSERT INTO players (group_id, display_name, folded) SELECT id, 'Grandma', 'grandma' FROM groups RETURNING id)
 		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		SELECT season_id, guest.id, 'Grandma', 1500, 1500, 1500 FROM guest, ladders`)
 	big := ranking.Rename{Player: g.player(t, "dave"), Nick: "Big Lebowski"}

@@ -55,8 +55,8 @@ type Store interface {
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks
 	// both players and the unclaimed player's group, and returns the mapping of that group. If the
-	// unclaimed player has already been claimed or merged, or claimed is not an account, LockPlayers
-	// returns no transaction and no error. It may fail with ErrConflict.
+	// unclaimed player has already been claimed or merged, or claimed is not an account,
+	// LockPlayers returns no transaction and no error. It may fail with ErrConflict.
 	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, *Mapping, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
@@ -91,8 +91,8 @@ type writer interface {
 	// is 0, it returns the whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
-	// Mapping returns who counts for whom in a group, with what a change for two players replays. An
-	// into of 0 stands for the player for whom from counts.
+	// Mapping returns who counts for whom in a group, with what a change for two players replays.
+	// An into of 0 stands for the player for whom from counts.
 	Mapping(ctx context.Context, group GroupID, from, into ladder.PlayerID) (*Mapping, error)
 
 	// SeasonAt returns the season of a ladder to which a match reported at the given time belongs.
@@ -604,7 +604,8 @@ type TakenOut struct {
 	// UserID and Username identify the player in prompts, besides the Player. They may be zero.
 	UserID   ladder.UserID
 	Username string
-	// Over replaces the messages of the open prompts that name the player. The prompts are canceled.
+	// Over replaces the messages of the open prompts that name the player. The prompts are
+	// canceled.
 	Over Notice
 }
 

@@ -46,8 +46,9 @@ type WizardRequest struct {
 	Scores        []ladder.Score   `json:"scores"`    // typed with a name, reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known, except in a match of the sender against one opponent.
-	// The points of the first side come first. With Teams, there are no Opponents, unless two people
-	// may also have played with each other. Then the second of the two is the first of the Opponents.
+	// The points of the first side come first. With Teams, there are no Opponents, unless two
+	// people may also have played with each other. Then the second of the two is the first of the
+	// Opponents.
 	Teams [2][]command.Person `json:"teams,omitzero"`
 	// Doubles means that the wizard accepts Picks.
 	Doubles bool `json:"doubles,omitempty"`
@@ -398,8 +399,8 @@ func (r WizardRequest) askOpponent(id PromptID, page OpponentPage) OpponentPromp
 	}
 }
 
-// askDoubles asks for the next pick or, if the picks are complete, for the score. If there are teams
-// and nobody is chosen yet, it asks whether the two played together.
+// askDoubles asks for the next pick or, if the picks are complete, for the score. If there are
+// teams and nobody is chosen yet, it asks whether the two played together.
 func (r WizardRequest) askDoubles(snap *Snapshot, id PromptID, o Doubles) Notice {
 	switch p, count := o.Picks, o.Picks.count(); {
 	case o.Page == 0 && count == 0:
@@ -417,8 +418,8 @@ func (r WizardRequest) askDoubles(snap *Snapshot, id PromptID, o Doubles) Notice
 	return n
 }
 
-// askScore asks for the score against an opponent, or between teams. count is how many likely scores
-// to offer.
+// askScore asks for the score against an opponent, or between teams. count is how many likely
+// scores to offer.
 func (r WizardRequest) askScore(snap *Snapshot, id PromptID, against ScoreAgainst, count int) ScorePrompt {
 	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: against.Opponent, Picks: against.Picks}
 	var opponent command.Person

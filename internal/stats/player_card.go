@@ -61,8 +61,8 @@ type PlayerPage struct {
 
 var _ = notice.Register[PlayerPage](notice.Kind{Name: "player_page", Purpose: notice.Answer, Alone: true})
 
-// PlayerCommand is /player, as in "/player @dave", and "/player @dave @davee", which offers to merge
-// the two. Without a player, the answer is Otherwise.
+// PlayerCommand is /player, as in "/player @dave", and "/player @dave @davee", which offers to
+// merge the two. Without a player, the answer is Otherwise.
 type PlayerCommand struct {
 	ofPeople
 	Otherwise notice.Notice

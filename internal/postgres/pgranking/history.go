@@ -55,8 +55,8 @@ func (s *Store) MatchHistory(
 // ofSeason selects the matches m of the season $1.
 const ofSeason = `m.ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND m.season_id = $1`
 
-// doubled is the time at which a match is undone only because two of its parts count for one player.
-// No command has that time.
+// doubled is the time at which a match is undone only because two of its parts count for one
+// player. No command has that time.
 const doubled = `'epoch'`
 
 // playedMatches selects one row for each player of each match of a season, from the match number $2
@@ -65,7 +65,8 @@ const playedMatches = `
 	SELECT m.id, m.number, m.k_factor AS k, m.provisional_k_factor AS provisional_k,
 	       m.provisional_matches, m.margin_of_victory AS margin,
 	       ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at,
-	       m.undone_at IS NOT NULL AS undone, coalesce(m.undone_at = ` + doubled + `, false) AS doubled, coalesce(m.upset, 0) AS upset,
+	       m.undone_at IS NOT NULL AS undone, coalesce(m.undone_at = ` + doubled + `, false) AS doubled,
+	       coalesce(m.upset, 0) AS upset,
 	       ` + postgres.StandIns + `, mp.player_id AS player, coalesce(mp.named_id, 0) AS named, mp.side,
 	       coalesce(h.id, 0) AS entry, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
 	       coalesce(h.k_factor, 0) AS player_k,
@@ -98,8 +99,8 @@ type playedRow struct {
 
 func (r playedRow) match() ladder.Match {
 	return ladder.Match{
-		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt, Undone: r.Undone, Doubled: r.Doubled, Upset: r.Upset,
-		StandIns: r.StandIns,
+		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt,
+		Undone: r.Undone, Doubled: r.Doubled, Upset: r.Upset, StandIns: r.StandIns,
 		RatingRules: ladder.RatingRules{
 			K: r.K, Provisional: ladder.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
 		},

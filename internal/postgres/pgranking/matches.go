@@ -33,7 +33,8 @@ const insertMatches = `
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
 	        group_id bigint, ladder_id bigint, season_id bigint,
 	        score_a integer, score_b integer, winner smallint, sets smallint[], games text, upset integer,
-	        stand_ins_a smallint, stand_ins_b smallint, k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
+	        stand_ins_a smallint, stand_ins_b smallint,
+	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
 	        reported_by bigint, played_at timestamptz, key text, players jsonb,
 	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint,
 	        reply_to bigint, thread_id bigint, time_left bigint)
@@ -49,7 +50,8 @@ const insertMatches = `
 	), player AS (
 	    SELECT match.id AS match_id, p.*
 	    FROM new n JOIN match USING (group_id) CROSS JOIN LATERAL jsonb_to_recordset(n.players) AS p (
-	        player_id bigint, named_id bigint, side smallint, place smallint, elo_before integer, elo_after integer, k_factor integer,
+	        player_id bigint, named_id bigint, side smallint, place smallint,
+	        elo_before integer, elo_after integer, k_factor integer,
 	        best_before integer, streak_before integer, longest_before integer)
 	), sides AS (
 	    INSERT INTO match_players (match_id, player_id, side, place, named_id)
@@ -243,7 +245,8 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
 	// A player who has been merged into another player in the meantime must not join a ladder
-	// again, nor a player who counts as another one. A player who has left another ladder of the group has left this ladder too.
+	// again, nor a player who counts as another one. A player who has left another ladder of the
+	// group has left this ladder too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
@@ -260,7 +263,8 @@ func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standin
 		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo,
 		           n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, coalesce((
 		        SELECT left_at FROM group_players
-		        WHERE player_id = p.id AND left_at IS NOT NULL AND named_id IS DISTINCT FROM player_id AND season_id = ANY (ARRAY(
+		        WHERE player_id = p.id AND left_at IS NOT NULL AND named_id IS DISTINCT FROM player_id
+		          AND season_id = ANY (ARRAY(
 		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))
 		        LIMIT 1), (
 		        SELECT out_at FROM sightings

@@ -150,16 +150,19 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	batch.Queue(`UPDATE sightings SET counts_as = NULL WHERE group_id = $1 AND counts_as IS NOT NULL`, gone.ID)
 	batch.Queue(`
 		UPDATE sightings known SET came = known.came OR o.came, nick = coalesce(known.nick, o.nick),
-		    out_at = coalesce(known.out_at, o.out_at), counts_as = coalesce(known.counts_as, o.counts_as), former = nullif(ARRAY(
+		    out_at = coalesce(known.out_at, o.out_at), counts_as = coalesce(known.counts_as, o.counts_as),
+		    former = nullif(ARRAY(
 		    SELECT name FROM unnest(o.former || lower(o.username) || known.former) WITH ORDINALITY AS all_names (name, at)
 		    WHERE name IS NOT NULL AND name IS DISTINCT FROM lower(known.username) GROUP BY name ORDER BY max(at)), '{}')
 		FROM sightings o
 		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND known.player_id = o.player_id
-		  AND (coalesce(o.seen_at, '-infinity'), o.group_id) < (coalesce(known.seen_at, '-infinity'), known.group_id)`, kept.ID, gone.ID)
+		  AND (coalesce(o.seen_at, '-infinity'), o.group_id) < (coalesce(known.seen_at, '-infinity'), known.group_id)`,
+		kept.ID, gone.ID)
 	batch.Queue(`
 		DELETE FROM sightings s USING sightings o
 		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND s.player_id = o.player_id
-		  AND (coalesce(o.seen_at, '-infinity'), o.group_id) > (coalesce(s.seen_at, '-infinity'), s.group_id)`, kept.ID, gone.ID)
+		  AND (coalesce(o.seen_at, '-infinity'), o.group_id) > (coalesce(s.seen_at, '-infinity'), s.group_id)`,
+		kept.ID, gone.ID)
 	batch.Queue(`
 		UPDATE sightings known SET username = NULL, former = `+formerUsernames+` FROM sightings o
 		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND lower(known.username) = lower(o.username)

@@ -202,8 +202,10 @@ var people = `
 		       ` + playerColumns("unclaimed") + `,
 		       ` + playerColumns("counts") + `,
 		       seen.seen_at IS NOT NULL, coalesce(seen.username, ''), seen.seen_at, coalesce(seen.came, false),
-		       coalesce(CASE WHEN counts.id IS NULL THEN coalesce(seen.nick, by_name.nick, own.nick) ELSE counts.nick END, ''),
-		       CASE WHEN counts.id IS NULL THEN coalesce(seen.out_at, by_name.out_at, own.out_at) ELSE counts.out_at END IS NOT NULL,
+		       coalesce(CASE WHEN counts.id IS NULL THEN coalesce(seen.nick, by_name.nick, own.nick)
+		           ELSE counts.nick END, ''),
+		       CASE WHEN counts.id IS NULL THEN coalesce(seen.out_at, by_name.out_at, own.out_at)
+		           ELSE counts.out_at END IS NOT NULL,
 		       ` + postgres.StandingColumns + `,
 		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL
 		           THEN nextval('players_id_seq') ELSE 0 END,
@@ -311,8 +313,8 @@ func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ran
 	var k ranking.Known
 	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came,
 		&k.Nick, &k.Out}
-	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]), playerFields(&players[3]),
-		sighting, postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
+	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]),
+		playerFields(&players[2]), playerFields(&players[3]), sighting, postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed, &k.CountsAs} {
 		if players[i].ID != 0 {
 			*to = &players[i]
@@ -379,7 +381,8 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, coalesce(s.here, false),
 		       coalesce(seen.nick, ''), seen.out_at IS NOT NULL, (
 		           SELECT jsonb_agg(jsonb_build_object('for', m.counts_as, 'ID', p.id,
-		               'UserID', coalesce(p.telegram_user_id, 0), 'Username', coalesce(p.username, ''), 'Name', p.display_name)
+		               'UserID', coalesce(p.telegram_user_id, 0), 'Username', coalesce(p.username, ''),
+		               'Name', p.display_name)
 		               ORDER BY p.id)
 		           FROM sightings m JOIN players p ON p.id = m.player_id
 		           WHERE m.group_id = ` + postgres.ThisGroup + ` AND m.counts_as IS NOT NULL)` +

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/ladder"
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -19,13 +20,13 @@ func (s *Store) Mapping(
 ) (*ranking.Mapping, error) {
 	m := &ranking.Mapping{Group: group, CountsAs: make(ranking.CountsAs)}
 	const counting = `SELECT player_id, counts_as FROM sightings WHERE group_id = $1 AND counts_as IS NOT NULL`
-	rows, _ := s.db.Query(ctx, counting, group)
-	var player, as ladder.PlayerID
-	if _, err := pgx.ForEachRow(rows, []any{(*int64)(&player), (*int64)(&as)}, func() error {
-		m.CountsAs[player] = as
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("read who counts for whom: %w", Translate(err))
+	type row struct{ Player, As ladder.PlayerID }
+	rows, err := postgres.Collect(ctx, s.db, "read who counts for whom", pgx.RowToStructByPos[row], counting, group)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		m.CountsAs[r.Player] = r.As
 	}
 	players := []ladder.PlayerID{from, cmp.Or(m.CountsAs[into], into, m.CountsAs[from])}
 	for player, as := range m.CountsAs {
@@ -174,7 +175,8 @@ func queueRemapped(batch *pgx.Batch, season ranking.RemappedSeason) {
 			    RETURNING 1)
 			SELECT (count(*) = cardinality($1))::unchanged FROM passed`, season.Parts)
 	}
-	// A player has only one standing at a time, so those that return to their owners make room first.
+	// A player has only one standing at a time, so those that return to their owners make room
+	// first.
 	returns := func(p ladder.RankedPlayer) bool { return p.Player == p.Owner() }
 	for _, first := range []bool{true, false} {
 		for _, p := range season.Moved {
