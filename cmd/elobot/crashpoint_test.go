@@ -154,6 +154,18 @@ func (c *crashes) mustCrash(bot *process) {
 	if !crashed(bot) {
 		c.t.Fatalf("the bot ended without a crash: %v", bot.cmd.ProcessState)
 	}
+	c.awaitDeparture(bot)
+}
+
+// awaitDeparture waits until a crashed bot has no database session. A renewal that the bot had
+// already sent could otherwise extend a lease after expireLease.
+func (c *crashes) awaitDeparture(bot *process) {
+	c.t.Helper()
+	c.await("the bot has left the database", func() bool {
+		return count(c.t, c.pool,
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
+			c.names[bot]) == 0
+	})
 }
 
 // crashed reports whether SIGKILL ended a bot.
@@ -171,11 +183,7 @@ func crashed(bot *process) bool {
 // except for long polls.
 func (c *crashes) awaitSilence(bot *process) {
 	c.t.Helper()
-	c.await("the bot has left the database", func() bool {
-		return count(c.t, c.pool,
-			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
-			c.names[bot]) == 0
-	})
+	c.awaitDeparture(bot)
 	c.await("the bot's requests have ended", func() bool {
 		return !slices.ContainsFunc(c.sim.Calls(),
 			func(call botsim.Call) bool { return !call.Done && call.Method != "getUpdates" })

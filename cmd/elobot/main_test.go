@@ -207,12 +207,10 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// expireLease expires the lease of a crashed bot, so that another bot takes over at once. It raises
-// the lease's epoch too: otherwise a renewal that the crashed bot had already sent could still
-// extend the lease.
+// expireLease expires the lease of a crashed bot, so that another bot takes over at once.
 func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
-	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp(), epoch = epoch + 1
+	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp()
 		WHERE split_part(holder, '/', 2) = $1`, strconv.Itoa(bot.cmd.Process.Pid))
 	must(t, err)
 }

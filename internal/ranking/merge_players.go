@@ -113,7 +113,8 @@ func (m mappingOperation) decide(snap *Snapshot) (Decision, need, error) {
 		Undone: changed.Undone, Restored: changed.Restored,
 	}
 	for i, season := range changed.Seasons {
-		if season.History.Over == 0 && len(season.Ratings.Ratings) > 0 {
+		isMoved := func(c RatingChange) bool { return c.Before != c.After }
+		if season.History.Over == 0 && slices.ContainsFunc(season.Ratings.Ratings, isMoved) {
 			changed.Seasons[i].Notice = PlayersMoved{season.Ratings}
 		}
 	}
@@ -213,7 +214,8 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 		return err
 	}
 	for i, season := range changed.Seasons {
-		if season.History.Over != 0 || len(season.Ratings.Ratings) == 0 {
+		// A standing that only passes to the account is no news.
+		if season.History.Over != 0 || !slices.ContainsFunc(season.Moved, ladder.RankedPlayer.Kept) {
 			continue
 		}
 		said := PlayersMerged{Username: from.Username, Name: Name{Player: as}, Moved: season.Ratings}
