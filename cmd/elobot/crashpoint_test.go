@@ -154,7 +154,6 @@ func (c *crashes) mustCrash(bot *process) {
 	if !crashed(bot) {
 		c.t.Fatalf("the bot ended without a crash: %v", bot.cmd.ProcessState)
 	}
-	c.awaitDeparture(bot)
 }
 
 // awaitDeparture waits until a crashed bot has no database session. A renewal that the bot had

@@ -140,6 +140,7 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot records no attempts
 		bot := p.start()
 		p.mustCrash(bot)
+		p.awaitDeparture(bot)
 		expireLease(p.t, p.pool, bot)
 		unnoted += strings.Count(bot.output.String(), "failed to record that an attempt has returned")
 		if got := collect(t, p.pool, pgx.RowTo[int],

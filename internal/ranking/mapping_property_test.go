@@ -81,7 +81,8 @@ func TestAnyMergesAndSplits(t *testing.T) {
 			counts[i] = i
 		}
 		for range rapid.IntRange(5, 25).Draw(rt, "steps") {
-			switch what := rapid.SampledFrom(strings.Fields("play play play merge merge split undo restore")).Draw(rt, "what"); what {
+			steps := strings.Fields("play play play merge merge split undo restore")
+			switch what := rapid.SampledFrom(steps).Draw(rt, "what"); what {
 			case "play":
 				named := rapid.Permutation([]int{0, 1, 2, 3, 4}).Draw(rt, "players")
 				size := rapid.IntRange(1, 2).Draw(rt, "size")

@@ -145,7 +145,8 @@ func TestRenameOthers(t *testing.T) {
 	dave := command.Person{Username: "dave"}
 	g.record(t, &alice, alice, dave, 3, 1)
 	g.exec(t, `
-		WITH guest AS (INSERT INTO players (group_id, display_name, folded) SELECT id, 'Grandma', 'grandma' FROM groups RETURNING id)
+		WITH guest AS (
+		    INSERT INTO players (group_id, display_name, folded) SELECT id, 'Grandma', 'grandma' FROM groups RETURNING id)
 		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		SELECT season_id, guest.id, 'Grandma', 1500, 1500, 1500 FROM guest, ladders`)
 	big := ranking.Rename{Player: g.player(t, "dave"), Nick: "Big Lebowski"}

@@ -79,7 +79,8 @@ func TestStandIn(t *testing.T) {
 	check("more", send(players, "@ guest guest vs @ @", alice, bob, dan), "", ranking.WrongLineup)
 	check("instead", send(players, "@ @ vs @ @", alice, dan, bob, carol), "", ranking.WrongLineup)
 	check("same", send(players, "@ guest vs @ @", alice, bob, carol), "", ranking.SameLineup)
-	check("with the word", send(players, "@ @ vs guest @", bob, dan, alice), "3 Alice 1516 +1; 1 Bob 1484 Dan 1484; ", noRefusal)
+	check("with the word", send(players, "@ @ vs guest @", bob, dan, alice),
+		"3 Alice 1516 +1; 1 Bob 1484 Dan 1484; ", noRefusal)
 	check("without it", send(players, "@ vs @ @ 3:1", alice, bob, carol), won, noRefusal)
 
 	g.changeLadder(t, ranking.AddLadder, "padel", "tennis")

@@ -314,7 +314,8 @@ func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ran
 	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came,
 		&k.Nick, &k.Out}
 	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]),
-		playerFields(&players[2]), playerFields(&players[3]), sighting, postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
+		playerFields(&players[2]), playerFields(&players[3]), sighting,
+		postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed, &k.CountsAs} {
 		if players[i].ID != 0 {
 			*to = &players[i]
