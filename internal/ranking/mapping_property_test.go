@@ -22,8 +22,8 @@ type namedMatch struct {
 	undone bool // by a person
 }
 
-// TestAnyMergesAndSplits: after any merges, splits, undos and restores, the standings are those of a
-// plain calculation in which everybody is named by the player for whom they count, without the
+// TestAnyMergesAndSplits: after any merges, splits, undos and restores, the standings are those of
+// a plain calculation in which everybody is named by the player for whom they count, without the
 // matches in which one player would play twice. Splitting everybody, in any order, leaves what the
 // matches alone would have led to.
 func TestAnyMergesAndSplits(t *testing.T) {
