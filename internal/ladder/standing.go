@@ -74,19 +74,6 @@ func (s Standing) PresentAt(at time.Time) Standing {
 	return s
 }
 
-// MergedLeftAt returns LeftAt for a player into whom another player is merged: zero if either
-// player is a member, otherwise the later time.
-func (s Standing) MergedLeftAt(o Standing) time.Time {
-	switch {
-	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
-		return time.Time{}
-	case s.LeftAt.Before(o.LeftAt):
-		return o.LeftAt
-	default:
-		return s.LeftAt
-	}
-}
-
 // Differs reports whether two standings differ. Times in different zones are equal if they are the
 // same instant.
 func (s Standing) Differs(o Standing) bool {

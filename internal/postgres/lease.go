@@ -58,7 +58,7 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 // for running transactions under the lease; if that takes longer than the lock timeout, it returns
 // false. If this holder already has the lease, because the answer to an earlier call was lost,
 // Acquire succeeds again. If another holder has the lease, Acquire returns false. If the lease
-// expires further ahead than its duration, whoever holds it, Acquire only corrects the expiry and
+// expires further ahead than its duration, for any holder, Acquire only corrects the expiry and
 // returns false.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()

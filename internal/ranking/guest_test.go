@@ -121,7 +121,7 @@ func TestGuestElsewhere(t *testing.T) {
 }
 
 // TestNewGuestOfReport: a report with an unknown name offers to add a guest. The button adds the
-// guest and records the match once, for whoever reported it.
+// guest and records the match once, for the sender of the report.
 func TestNewGuestOfReport(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

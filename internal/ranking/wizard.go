@@ -27,7 +27,7 @@ var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (
 	// SuggestedFrom is how many recent matches a wizard bases its suggestions on: up to that many
-	// of the sender's own, and up to that many of the ladder's, whoever played them.
+	// of the sender's own, and up to that many of the ladder's, by any players.
 	SuggestedFrom = 50
 	// OpponentsPerPage is the number of opponents that a wizard shows at once.
 	OpponentsPerPage = 8
