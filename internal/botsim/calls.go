@@ -151,7 +151,7 @@ func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {
 	}
 }
 
-// run calls the hooks of a call. The caller must not hold the lock.
+// run calls each hook in l with a copy of c. The caller must not hold the lock.
 func (s *Server) run(l *hookList[Call], c *Call) {
 	for _, f := range hooksOf(s, l) {
 		f(s.snapshot(c))

@@ -36,7 +36,7 @@ const (
 type Chat struct {
 	s *Server
 
-	// Fixed when the chat is made.
+	// Set at creation and never changed.
 	id      int64
 	kind    string
 	isForum bool
@@ -59,6 +59,7 @@ type Chat struct {
 	pinned      map[int]bool // by message id; deleted messages do not count
 	noPins      bool         // the bot lacks the right to pin, even as an admin
 	noPhotos    bool         // members may not send photos
+	noDocuments bool         // members may not send documents
 	rates       chatRates
 }
 
@@ -143,8 +144,8 @@ func (s *Server) Private(u User) *Chat {
 	return c
 }
 
-// NotStarted turns a private chat into one in which the user has not written to the bot yet, and
-// returns it. The bot cannot write first.
+// NotStarted undoes the start of the bot in a private chat, so the bot cannot write there until the
+// user does. It returns the chat.
 func (c *Chat) NotStarted() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -152,8 +153,8 @@ func (c *Chat) NotStarted() *Chat {
 	return c
 }
 
-// ensureUser registers u if u has an id that the server does not know. Such a User was built by the
-// test itself.
+// ensureUser registers u if the server does not know u's id, because the test built the User
+// itself. It ignores a user without an id.
 func (s *Server) ensureUser(u User) {
 	if _, ok := s.users[u.ID]; !ok && u.ID != 0 {
 		s.addUser(u)
@@ -183,8 +184,8 @@ func (c *Chat) Title() string {
 	return c.title
 }
 
-// Messages returns all messages of the chat in the order in which they were sent. They include
-// service messages, and deleted messages, in which Deleted is set.
+// Messages returns all messages of the chat in the order in which they were sent, including service
+// messages and deleted messages.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
 // BotMessages returns the messages that the bot has sent to the chat, in the order in which they

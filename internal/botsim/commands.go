@@ -40,8 +40,8 @@ func (s *Server) getMyCommands(r *request) (any, error) {
 	return list, nil
 }
 
-// commandsKey returns the key of the list of commands for a scope and language. Of the scope, only
-// the type counts.
+// commandsKey returns the key of the command list for a scope and a language. Scopes of the same
+// type share a list, even if they name different chats.
 func (s *Server) commandsKey(p parameters.Values) (string, error) {
 	var scope struct {
 		Type string `json:"type"`

@@ -14,16 +14,18 @@
 // careful bot would not make.
 //
 // The server simulates:
-//   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a
-//     chat are delivered one at a time in order, and in parallel with the button presses of a user;
-//     a delivery is retried until the response is 2xx or the update is a day old;
+//   - getUpdates, with its rules for confirming updates;
+//   - a webhook, which gets the updates of a chat one at a time and in order, and button presses in
+//     parallel with them; a delivery is retried until the response is 2xx or the update is a day
+//     old;
 //   - groups, forums, basic groups and private chats: members who join, leave, are promoted or
 //     renamed; a bot that is added and removed; new titles, pinned messages, the upgrade to a
 //     supergroup;
-//   - uploaded photos with captions;
+//   - uploaded photos and documents with captions; documents of users, which the bot downloads;
+//   - privacy mode, if [WithPrivacyMode] turns it on;
 //   - texts with their entities, replies, edits, inline keyboards, commands, limits.
 //
-// It does not simulate channels, other media, privacy mode, restricted members, inline mode, or
+// It does not simulate channels, other media, restricted members, inline mode, or
 // method calls in the response of a webhook.
 //
 //	sim := botsim.Start(t)

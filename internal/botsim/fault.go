@@ -11,9 +11,8 @@ import (
 // FaultKind is what goes wrong with a call.
 type FaultKind int
 
-// Kinds of faults.
 const (
-	// Delay waits Fault.Delay before the request is processed; nothing else is wrong.
+	// Delay makes the server wait Fault.Delay before it processes the request as usual.
 	Delay FaultKind = iota
 	// TooManyRequests responds 429 with a retry_after of Fault.RetryAfter seconds, at least 1. The
 	// call has no effect.
@@ -46,8 +45,8 @@ func (k FaultKind) String() string {
 }
 
 // Fault is a fault to inject into calls that match Method, ChatID and Match. At most one fault
-// applies to a call: of those that match and have no calls left to skip, the one that was added
-// first. Faults that were added after that one do not count the call.
+// applies to a call: the first one added that matches and has no calls left to skip. Faults added
+// after it do not count the call toward their Skip or Times.
 type Fault struct {
 	Kind   FaultKind
 	Name   string // for the record; by default the kind's name
@@ -93,7 +92,8 @@ func (s *Server) removeFault(f *activeFault) {
 	s.faults = slices.DeleteFunc(s.faults, func(other *activeFault) bool { return other == f })
 }
 
-// takeFault chooses the fault for a call, if any, and records its name.
+// takeFault chooses the fault for a call, and records its name. It returns false if no fault
+// applies.
 func (s *Server) takeFault(c *Call) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,8 +167,9 @@ func tooManyRequests(seconds int) *apiError {
 	}
 }
 
-// pause waits for the duration d in real time. Only Close interrupts the wait; pause then returns
-// errNoResponse. A request that has arrived is processed even if its client has disconnected.
+// pause waits for the duration d in real time. It waits even if the client has disconnected,
+// because Telegram processes a request that has arrived. Only Close interrupts it, and it then
+// returns errNoResponse.
 func (s *Server) pause(d time.Duration) error {
 	if d <= 0 {
 		return nil

@@ -19,7 +19,8 @@ func (c *Chat) WithoutBot() *Chat {
 // Kick removes the bot from a group. In a private chat, the user blocks the bot.
 func (c *Chat) Kick() { c.removeBot(statusKicked) }
 
-// DeleteGroup deletes a group. The bot gets no service message, only the update that it has left.
+// DeleteGroup deletes a group. The bot gets no service message, only the update about its own
+// membership.
 func (c *Chat) DeleteGroup() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -41,8 +42,8 @@ func (c *Chat) removeBot(status string) {
 	}
 }
 
-// AddBot adds the bot to a group, for the first time or again. In a private chat, the user unblocks
-// the bot.
+// AddBot makes a person add the bot to a group, for the first time or again. In a private chat, the
+// user unblocks the bot.
 func (c *Chat) AddBot(by User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -116,14 +117,15 @@ func (s *Server) getChatAdministrators(r *request) (any, error) {
 	return admins, nil
 }
 
-// serviceNote returns a service message with the given field.
+// serviceNote returns a service message in which the given field has the value.
 func serviceNote(field string, value any) *message {
 	m := &message{extra: map[string]any{field: value}}
 	m.Service = field
 	return m
 }
 
-// serviceMessage adds a service message, and sends its update if the bot is in the chat.
+// serviceMessage adds the service message m, whose author is by, and sends its update if the bot is
+// in the chat.
 func (c *Chat) serviceMessage(by User, m *message) {
 	m.From = c.s.current(by)
 	c.add(m)
@@ -176,8 +178,8 @@ func (c *Chat) setRole(u User, status string) {
 	c.changeStatus(c.owner(), u, status)
 }
 
-// Join makes a user join the group by a link, and adds the service message. A user who only writes
-// to the group joins it without a service message.
+// Join makes a user join the group through a link, and adds the service message. A user who only
+// writes to the group joins it without a service message.
 func (c *Chat) Join(u User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -209,8 +211,8 @@ func (c *Chat) Rename(by User, title string) {
 	c.serviceMessage(by, serviceNote("new_chat_title", title))
 }
 
-// changeStatus sets a member's status. The bot gets an update if it is an admin and allows updates
-// of the kind chat_member.
+// changeStatus sets the status of u, on behalf of by. The bot gets an update if it is an admin and
+// allows chat_member updates.
 func (c *Chat) changeStatus(by, u User, status string) {
 	old := c.status[u.ID]
 	c.setStatus(u.ID, status)

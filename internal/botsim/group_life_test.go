@@ -13,7 +13,7 @@ func statusIn(update map[string]any) string {
 	return status("old_chat_member") + "→" + status("new_chat_member")
 }
 
-// TestUsernamesPass: a username passes from one person to another, and back.
+// TestUsernamesPass checks that a username passes from one person to another, and back.
 func TestUsernamesPass(t *testing.T) {
 	t.Parallel()
 	s, _, group, alice := scene(t)

@@ -231,7 +231,8 @@ func receive[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-// eventually polls a condition until it holds, and fails the test if that takes too long.
+// eventually polls a condition until it holds, and fails the test if that takes too long. The error
+// includes what, a description of the condition.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	ctx := testContext(t)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits limits the messages and edits that a bot may send.
+// Limits are the rate limits for the messages and edits of a bot.
 type Limits struct {
 	Chat    Window // for each chat
 	Group   Window // for each group, in addition to Chat
@@ -59,7 +59,7 @@ type slidingWindow struct {
 	next  int
 }
 
-// wait returns how long to wait until the next send is allowed.
+// wait returns how long the next send has to wait, 0 if it is allowed now.
 func (g *slidingWindow) wait(now time.Time, w Window) time.Duration {
 	if w.N == 0 || len(g.times) < w.N {
 		return 0

@@ -14,7 +14,7 @@ const serviceTopicCreated = "forum_topic_created"
 type message struct {
 	Message
 	chat       *Chat
-	noFrom     bool // the message has no author, such as a channel's post
+	noFrom     bool // the message has no author, as in a channel
 	senderChat *SenderChat
 	tooOld     bool           // too old to be edited by the bot
 	ephemeral  int            // id of an ephemeral message, which only its author and the bot see; else 0
@@ -24,8 +24,8 @@ type message struct {
 	wireReply *message
 }
 
-// add gives m an id, and a date if it has none. It appends m to the chat, and notifies subscribers
-// and those who wait for a message of the bot. The caller sends the update, if the bot gets one.
+// add gives m an id, and a date if it has none, appends m to the chat, and wakes subscribers and
+// waiting calls of WaitBot. It sends no update to the bot; that is up to the caller.
 func (c *Chat) add(m *message) {
 	m.chat, m.ID, m.ChatID = c, c.nextMessageID(), c.id
 	if m.Date.IsZero() {
@@ -43,9 +43,8 @@ func (c *Chat) add(m *message) {
 	c.s.publish(m.Message)
 }
 
-// setReplyTarget sets the message that m replies to, if there is one. That is the message of the
-// chat with the id ReplyTo, unless that message is deleted. Otherwise, in a topic, it is the
-// message that created the topic.
+// setReplyTarget sets the message that m replies to. It looks up the id ReplyTo. If it finds no
+// message or a deleted one, and m is in a topic, the target is the message that created the topic.
 func (c *Chat) setReplyTarget(m *message) {
 	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
 		m.wireReply = target
@@ -86,6 +85,9 @@ func (m *message) wire() (json.RawMessage, error) {
 	}
 	if m.Photo != nil {
 		w.Text, w.Entities, w.Photo, w.Caption, w.CaptionEntities = "", nil, m.Photo.wire(), m.Text, m.Entities
+	}
+	if m.Document != nil {
+		w.Text, w.Entities, w.Document, w.Caption, w.CaptionEntities = "", nil, m.Document.wire(), m.Text, m.Entities
 	}
 	if len(m.Buttons) > 0 {
 		w.ReplyMarkup = &inlineKeyboard{Rows: m.Buttons}

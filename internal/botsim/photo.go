@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/png"
-	"unicode/utf8"
 
 	"elobot/internal/botsim/parameters"
 )
@@ -89,20 +88,10 @@ func (s *Server) readPhoto(r *request, m *message, parameter, value string, p pa
 	if m.Photo, err = newPhoto(content); err != nil {
 		return nil, err
 	}
-	caption := p["caption"]
-	if err := checkUTF8(caption); err != nil {
-		return nil, err
-	}
-	m.HTML, m.ParseMode = caption, p["parse_mode"]
-	explicit, err := s.parseMarkup(r.call.Method, p, "caption_entities", m)
+	explicit, err := s.readCaption(r, m, p)
 	if err != nil {
 		return nil, err
 	}
-	m.Text, explicit = trim(m.Text, explicit)
-	if utf8.RuneCountInString(m.Text) > maxCaption {
-		return nil, badRequest("message caption is too long")
-	}
-	m.Entities = withDetected(m.Text, explicit)
 	s.photos++
 	m.Photo.FileID = fmt.Sprintf("AgACAgQAAxkDAAI%06d", s.photos)
 	return explicit, nil

@@ -83,8 +83,8 @@ func TestSendPhotoRefusals(t *testing.T) {
 	}
 }
 
-// TestPhotoRights: in a group whose members may not send photos, the bot may send them only as an
-// admin.
+// TestPhotoRights checks that, in a group whose members may not send photos, the bot may send them
+// only as an admin.
 func TestPhotoRights(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)

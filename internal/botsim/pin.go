@@ -7,7 +7,7 @@ import (
 
 const servicePinned = "pinned_message"
 
-// getChat returns a chat and, if it has pinned messages, the one of them that was sent last.
+// getChat returns a chat and, if it has pinned messages, the pinned message that was sent last.
 func (s *Server) getChat(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

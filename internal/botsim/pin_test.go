@@ -34,8 +34,8 @@ func (c *client) sends(t *testing.T, params fields) int {
 	return sent.ID
 }
 
-// TestNewestPinnedMessageIsShown: of several pinned messages getChat returns the one sent last, no
-// matter who pinned it or when.
+// TestNewestPinnedMessageIsShown checks that, of several pinned messages, getChat returns the one
+// sent last, no matter who pinned it or when.
 func TestNewestPinnedMessageIsShown(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
@@ -53,8 +53,8 @@ func TestNewestPinnedMessageIsShown(t *testing.T) {
 	}
 }
 
-// TestUnpinChatMessage: with an id, unpinChatMessage unpins the message with that id. Without an
-// id, it unpins the pinned message that was sent last.
+// TestUnpinChatMessage checks that, with an id, unpinChatMessage unpins the message with that id.
+// Without an id, it unpins the pinned message that was sent last.
 func TestUnpinChatMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
@@ -72,9 +72,9 @@ func TestUnpinChatMessage(t *testing.T) {
 	}
 }
 
-// TestTheRightToPin: in a group, the bot may pin and unpin only as an admin, and even an admin may
-// lack that right. The bot gets an update when the right changes. getChat shows a pinned message
-// without the message that it replies to.
+// TestTheRightToPin checks that, in a group, the bot may pin and unpin only as an admin, and even
+// an admin may lack that right. The bot gets an update when the right changes. getChat shows a
+// pinned message without the message that it replies to.
 func TestTheRightToPin(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
@@ -111,8 +111,8 @@ func TestTheRightToPin(t *testing.T) {
 	})
 }
 
-// TestPinnedRichMessage: a rich message has blocks instead of a text and entities, and the blocks
-// contain its links.
+// TestPinnedRichMessage checks that a rich message has blocks instead of a text and entities, and
+// the blocks contain its links.
 func TestPinnedRichMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)

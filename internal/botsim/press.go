@@ -3,7 +3,9 @@ package botsim
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"elobot/internal/botsim/updates"
@@ -27,8 +29,8 @@ type callbackQuery struct {
 	answer *CallbackAnswer
 }
 
-// Press presses a button under a message and returns the id of the callback query. As a client can
-// forge data, data need not be the data of any button of m. If the bot is not in the chat, it gets
+// Press presses a button under a message and returns the id of the callback query. data need not
+// belong to any button of m, because a client can forge it. If the bot is not in the chat, it gets
 // no update.
 func (s *Server) Press(from User, m Message, data string) string {
 	s.mu.Lock()
@@ -70,12 +72,24 @@ func (s *Server) answerCallbackQuery(r *request) (any, error) {
 	if !ok || q.answer != nil || s.now().Sub(q.at) > callbackLifetime {
 		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
 	}
+	if address := r.params["url"]; address != "" && !s.opensBot(address) {
+		return nil, badRequest("URL_INVALID")
+	}
 	q.answer = &CallbackAnswer{
 		Text: r.params["text"], ShowAlert: r.params.Boolean("show_alert"), URL: r.params["url"],
 	}
 	s.answered.fire()
 	return true, nil
 }
+
+// opensBot reports whether a URL opens the bot with a parameter. Telegram accepts no other URL as
+// the answer to a press, except those of games.
+func (s *Server) opensBot(address string) bool {
+	parameter, ok := strings.CutPrefix(address, "https://t.me/"+s.bot.Username+"?start=")
+	return ok && validStart.MatchString(parameter)
+}
+
+var validStart = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // WaitAnswer waits until the bot has answered the button press with the given id, and returns the
 // answer. It fails if ctx ends or the server is closed first.

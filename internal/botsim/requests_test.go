@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// encodings holds a function for each way to encode parameters. A form holds strings as they are,
-// and all other values as JSON.
+// encodings maps each way to encode parameters to a function that returns the body and its content
+// type, kind. A form holds strings as they are, and all other values as JSON.
 var encodings = map[string]func(t *testing.T, params fields) (kind string, body io.Reader){
 	"JSON": func(t *testing.T, params fields) (string, io.Reader) {
 		return "application/json", bytes.NewReader(encode(t, params))
@@ -87,8 +87,8 @@ func (c *client) post(t *testing.T, method, kind string, body io.Reader) reply {
 	return r
 }
 
-// message returns the parameters of a valid call of sendMessage, together with those in more.
-// Parameters in more replace others of the same name.
+// message returns the parameters of a valid call of sendMessage, changed and extended by the
+// parameters in more.
 func message(more fields) fields {
 	all := fields{"chat_id": int64(-1002000000001), "text": "x"}
 	maps.Copy(all, more)
@@ -206,7 +206,7 @@ func TestGoodParameters(t *testing.T) {
 	}
 }
 
-// TestQueries: parameters may be in the query string, even if the request has a body.
+// TestQueries checks that parameters may be in the query string, even if the request has a body.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	_, bot, group, _ := scene(t)

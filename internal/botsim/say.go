@@ -9,7 +9,8 @@ func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }
 
-// Reply is like Say, with a reply to another message of the chat, in that message's topic.
+// Reply is like Say, but the message replies to another message of the chat, and is in that
+// message's topic.
 func (c *Chat) Reply(from User, to Message, text string) Message {
 	return c.Post(Post{From: from, Text: text, ReplyTo: to.ID, ThreadID: to.ThreadID})
 }
@@ -23,8 +24,8 @@ func (c *Chat) SayAnonymously(text string) Message {
 }
 
 // Post adds a message with the fields of p, and sends its update if the bot is in the chat and is
-// not the author. A user who writes in person joins the group if necessary. A message in a private
-// chat starts the bot.
+// not the author. An author who is not in the group joins it, unless p.SenderChat is set. A message
+// in a private chat starts the bot.
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -32,6 +33,9 @@ func (c *Chat) Post(p Post) Message {
 	m.From, m.Text, m.Entities = c.s.current(p.From), p.Text, p.Entities
 	m.ReplyTo, m.ThreadID, m.Date = p.ReplyTo, p.ThreadID, p.Date
 	m.noFrom = p.From.ID == 0
+	if p.Document != nil {
+		m.Document = c.s.keep(*p.Document)
+	}
 	if p.Entities == nil {
 		m.Text, m.Entities = c.s.markUserText(p.Text)
 	}
@@ -120,7 +124,7 @@ func (c *Chat) Delete(m Message) {
 
 // botSees reports whether the bot gets an update for m.
 func (c *Chat) botSees(m *message) bool {
-	return m.From.ID != c.s.bot.ID && c.hasBot()
+	return m.From.ID != c.s.bot.ID && c.hasBot() && !c.isHidden(m)
 }
 
 func (c *Chat) hasBot() bool {

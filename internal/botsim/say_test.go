@@ -71,7 +71,7 @@ func TestAnonymousAdmins(t *testing.T) {
 	}
 }
 
-// TestMessageIDsOfChats: each supergroup numbers its own messages from 1 on.
+// TestMessageIDsOfChats checks that each supergroup numbers its own messages from 1 on.
 func TestMessageIDsOfChats(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)

@@ -36,6 +36,9 @@ func (s *Server) send(r *request, m *message, explicit []Entity) (any, error) {
 	if m.Photo != nil && !c.mayPhoto() {
 		return nil, badRequest("not enough rights to send photos to the chat")
 	}
+	if m.Document != nil && !c.mayDocument() {
+		return nil, badRequest("not enough rights to send documents to the chat")
+	}
 	if err := s.readThread(r.params, c, m); err != nil {
 		return nil, err
 	}
@@ -71,8 +74,8 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	return s.replace(r, edited, explicit)
 }
 
-// replace replaces the content and the buttons of a message with those of edited. explicit lists
-// the entities that the bot marked.
+// replace gives a message the content and the buttons of edited. explicit lists the entities that
+// the bot marked.
 func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
@@ -84,7 +87,7 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 		return nil, badRequest("message to edit not found")
 	case m.From.ID != s.bot.ID || m.Service != "" || m.tooOld:
 		return nil, badRequest("message can't be edited")
-	case m.Photo != nil && edited.Photo == nil:
+	case m.Document != nil, m.Photo != nil && edited.Photo == nil:
 		return nil, badRequest("there is no text in the message to edit")
 	case m.Photo == nil && edited.Photo != nil:
 		s.complaints.add(r.call.Method + ": to put a photo in the place of a text is not simulated")
@@ -109,8 +112,8 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 	return m.wire()
 }
 
-// sameContent reports whether a and b have the same content and the same buttons. Every upload is a
-// photo of its own, even if the file is the same.
+// sameContent reports whether a and b have the same content and the same buttons. Two uploads never
+// have the same content, even if the files are equal.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User
@@ -233,9 +236,9 @@ func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	return nil
 }
 
-// readReply sets the message to reply to, which must be neither deleted nor ephemeral. Without
-// message_thread_id, it also sets the topic to that of the message to reply to. If there is no such
-// message, readReply fails, unless the request allows sending without a reply.
+// readReply sets the message to reply to. If m has no topic yet, it gets the topic of that message.
+// If the message does not exist, is deleted or is ephemeral, readReply fails, unless the request
+// allows sending without a reply.
 func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`

@@ -14,7 +14,8 @@ import (
 	"elobot/internal/botsim/updates"
 )
 
-const maxBody = 50 << 20
+// maxBody leaves room for the other parameters of the largest document.
+const maxBody = maxSentDocument + 1<<20
 
 // request is a call in progress.
 type request struct {
@@ -47,6 +48,8 @@ func methods() map[string]method {
 		{"sendMessage", (*Server).sendMessage},
 		{"sendRichMessage", (*Server).sendMessage},
 		{"sendPhoto", (*Server).sendPhoto},
+		{"sendDocument", (*Server).sendDocument},
+		{"getFile", (*Server).getFile},
 		{"editMessageText", (*Server).editMessageText},
 		{"editMessageMedia", (*Server).editMessageMedia},
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},
@@ -101,12 +104,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) route(r *http.Request) (method, *Call, error) {
 	call := &Call{}
 	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}
-	token, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
+	path, isFile := strings.CutPrefix(r.URL.Path, "/file")
+	token, name, ok := strings.Cut(strings.TrimPrefix(path, "/bot"), "/")
 	call.Method = name
-	if !ok || !strings.HasPrefix(r.URL.Path, "/bot") {
+	if !ok || !strings.HasPrefix(path, "/bot") {
 		return method{}, call, notFound
 	}
 	m, known := s.methods[strings.ToLower(name)]
+	if isFile {
+		m, known = s.routeFile(name), true
+	}
 	if known {
 		call.Method = m.name
 	}
@@ -177,6 +184,9 @@ func (s *Server) execute(m method, r *request, f Fault, earlier ...error) answer
 	if shown, ok := result.(updates.List); ok {
 		s.recordShown(r.call, len(shown))
 	}
+	if content, ok := result.(fileContent); ok {
+		return answer{status: http.StatusOK, contentType: "application/octet-stream", body: content}
+	}
 	body, err := success(result)
 	if err != nil {
 		return refuse(err)
@@ -208,7 +218,7 @@ func (s *Server) recordShown(c *Call, n int) {
 	c.Shown = n
 }
 
-// refuse returns the response for an error.
+// refuse returns the error response for err. For errNoResponse, it closes the connection instead.
 func refuse(err error) answer {
 	if errors.Is(err, errNoResponse) {
 		return answer{cut: true}

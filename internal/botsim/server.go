@@ -43,11 +43,13 @@ type Server struct {
 	lastSharedID   int // private chats and basic groups share one sequence
 
 	queue     *updates.Queue
-	webhook   *activeWebhook // nil: the bot polls with getUpdates
+	webhook   *activeWebhook // nil if none is set, so the bot uses getUpdates
 	queries   map[string]*callbackQuery
 	nextQuery int64
 	commands  map[string][]botCommand
-	photos    int // number of uploaded photos
+	photos    int                   // number of uploaded photos, for their file ids
+	documents map[string]*Document  // by file id
+	served    map[string]servedFile // by the path from getFile
 
 	record      callRecord
 	complaints  complaintList
@@ -121,6 +123,8 @@ func New(opts ...Option) (*Server, error) {
 		queries:        map[string]*callbackQuery{},
 		nextQuery:      firstQueryID,
 		commands:       map[string][]botCommand{},
+		documents:      map[string]*Document{},
+		served:         map[string]servedFile{},
 		record:         callRecord{limit: o.recordLimit},
 		subscribers:    map[*subscriber]struct{}{},
 		limiter:        limiter{limits: o.limits},
@@ -179,7 +183,7 @@ func (s *Server) enter() bool {
 
 func (s *Server) now() time.Time { return s.opts.clock() }
 
-// ErrClosed is the error of a Wait method if the server is closed before the wait is over.
+// ErrClosed is the error of a Wait method that was interrupted by Close.
 var ErrClosed = errors.New("botsim is closed")
 
 // wait waits until condition returns true. It fails if ctx is done or the server is closed first.
@@ -231,6 +235,7 @@ type options struct {
 	clock       func() time.Time
 	recordLimit int
 	limits      Limits
+	privacy     bool
 
 	webhookDelays func(attempt int) time.Duration
 }
@@ -260,6 +265,10 @@ func WithBotUsername(name string) Option { return func(o *options) { o.botUserna
 // limits, and the lifetimes of updates and button presses. Long polls, delays, and the timeouts and
 // retries of deliveries always use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
+
+// WithPrivacyMode turns the bot's privacy mode on. By default, the bot sees all messages of its
+// groups.
+func WithPrivacyMode() Option { return func(o *options) { o.privacy = true } }
 
 // WithRecordLimit limits the record to the last n calls and the last n deliveries. The default, 0,
 // means no limit.

@@ -39,8 +39,8 @@ func (s *Server) publish(m Message) {
 	}
 }
 
-// pump moves messages from a subscriber's queue to its channel until the subscriber or the server
-// ends.
+// pump moves messages from a subscriber's queue to its channel until the subscription is canceled
+// or the server is closed.
 func (s *Server) pump(sub *subscriber) {
 	defer close(sub.out)
 	defer func() {

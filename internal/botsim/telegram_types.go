@@ -24,18 +24,19 @@ type Message struct {
 	Text      string // without markup
 	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
-	Photo     *Photo   // nil for none; otherwise the text is its caption
-	Rich      bool     // a rich message: HTML holds its source, and Text its visible text
-	Entities  []Entity // marked and detected entities
-	ReplyTo   int      // id of the message replied to, 0 for none
-	ThreadID  int      // forum topic; 0 for General and for chats without topics
-	Silent    bool     // sent with disable_notification
-	NoPreview bool     // sent with link previews disabled
+	Photo     *Photo    // nil for none; otherwise the text is its caption
+	Document  *Document // nil for none; otherwise the text is its caption
+	Rich      bool      // a rich message: HTML holds its source, and Text its visible text
+	Entities  []Entity  // marked and detected entities
+	ReplyTo   int       // id of the message replied to, 0 for none
+	ThreadID  int       // forum topic; 0 for General and for chats without topics
+	Silent    bool      // sent with disable_notification
+	NoPreview bool      // sent with link previews disabled
 	Buttons   [][]Button
 	Date      time.Time
 	EditDate  time.Time // zero if never edited
-	Edits     int       // number of edits
-	Service   string    // field name of a service message such as "new_chat_members"
+	Edits     int
+	Service   string // field of a service message, such as "new_chat_members"; empty for other messages
 	Deleted   bool
 }
 
@@ -95,9 +96,10 @@ type SenderChat struct {
 type Post struct {
 	From       User
 	Text       string
-	Entities   []Entity // nil: marked in the text as by Say
+	Entities   []Entity // if nil, found in the text as Say does
 	ReplyTo    int      // id of a message in the same chat
 	ThreadID   int
+	Document   *Document // the text is its caption
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
 	// EphemeralID makes the message ephemeral: the bot sees it with this id and the message_id 0,
@@ -134,6 +136,7 @@ type wireMessage struct {
 	Text            string          `json:"text,omitempty"`
 	Entities        []Entity        `json:"entities,omitempty"`
 	Photo           []wirePhoto     `json:"photo,omitempty"`
+	Document        *wireDocument   `json:"document,omitempty"`
 	Caption         string          `json:"caption,omitempty"`
 	CaptionEntities []Entity        `json:"caption_entities,omitempty"`
 	Rich            *wireRich       `json:"rich_message,omitempty"`

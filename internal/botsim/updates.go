@@ -62,8 +62,8 @@ func (s *Server) Update(raw json.RawMessage) int64 {
 	return id
 }
 
-// identify returns the id of a raw update, and the update. It adds the next id to an object without
-// an id.
+// identify returns the id of a raw update, and the update itself. If the update is an object
+// without an id, identify adds the next id to it.
 func (s *Server) identify(raw json.RawMessage) (int64, json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -100,7 +100,7 @@ func (s *Server) Pending() int {
 }
 
 const (
-	maxShown       = 100 // updates that a call returns, by default and at most
+	maxShown       = 100 // the default and the maximum number of updates in a response
 	maxPollTimeout = 50 * time.Second
 )
 
@@ -144,9 +144,9 @@ func (s *Server) getUpdates(r *request) (any, error) {
 }
 
 // startPoll terminates the waiting long poll, if any, confirms the updates below offset, and
-// returns the updates that wait. If there are none and wait is set, this request becomes the
-// waiting long poll. If given is set, allowed replaces the allowed kinds of updates. startPoll
-// fails if there is a webhook.
+// returns the first updates that wait, at most limit. If there are none and wait is set, this
+// request becomes the waiting long poll. If given is set, allowed replaces the allowed kinds of
+// updates. startPoll fails if there is a webhook.
 func (s *Server) startPoll(
 	offset int64, limit int, given bool, allowed []string, wait bool,
 ) (updates.List, *updates.Poll, error) {

@@ -113,8 +113,8 @@ func TestOlderPollGetsConflict(t *testing.T) {
 	equal(t, "newer poller", texts(receive(t, newer).updates(t)), []string{"still here"})
 }
 
-// awaitLongPoll waits until the last getUpdates, which must find no updates, is the waiting long
-// poll. The server sets Delivered after that.
+// awaitLongPoll waits until the last getUpdates, which must find no updates, has become the waiting
+// long poll. The server sets Delivered only after that.
 func awaitLongPoll(t *testing.T, s *botsim.Server) {
 	t.Helper()
 	eventually(t, "a long poll waits", func() bool {

@@ -20,14 +20,15 @@ func groupAnonymousBot() User {
 func (s *Server) getMe(*request) (any, error) {
 	return map[string]any{
 		"id": s.bot.ID, "is_bot": true, "first_name": s.bot.FirstName, "username": s.bot.Username,
-		"can_join_groups": true, "can_read_all_group_messages": true,
+		"can_join_groups": true, "can_read_all_group_messages": !s.opts.privacy,
 		"supports_inline_queries": false, "can_connect_to_business": false, "has_main_web_app": false,
 	}, nil
 }
 
 // User returns the user with the given username, or else the user with that first name and no
-// username. If there is no such user, User makes one. For "alice", that is Alice with the username
-// alice. "Bob 2" is not a valid username, so that user gets none. Ids ascend from 1001.
+// username. If there is none, User creates one: for "alice", Alice with the username alice. For
+// "Bob 2", which is not a valid username, it creates a user without a username. Ids ascend from
+// 1001.
 func (s *Server) User(name string) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,9 +44,9 @@ func (s *Server) User(name string) User {
 	return s.addUser(u)
 }
 
-// AddUser adds a user as given; id 0 means the next free id. If there is a user with that id
-// already, AddUser renames that user: from then on the bot sees the new names, even if a test still
-// uses the old User value. Another user with the same username loses that username.
+// AddUser adds a user as given; id 0 means the next free id. If a user with that id exists, AddUser
+// renames that user: from then on, the bot sees the new names, even if a test still uses the old
+// User value. If another user has the same username, that user loses it.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +71,7 @@ func (s *Server) addUser(u User) User {
 	return u
 }
 
-// rename stores u in place of the user old, which is zero if u is new.
+// rename replaces old with u, which has the same id. old is zero if u is new.
 func (s *Server) rename(old, u User) {
 	if s.userByName[userKey(old)] == u.ID {
 		delete(s.userByName, userKey(old))

@@ -197,7 +197,7 @@ func (h *activeWebhook) pause(d time.Duration) bool {
 func (s *Server) deliver(h *activeWebhook, u *updates.Update, attempt int) time.Duration {
 	d := s.beginDelivery(u, attempt)
 	for _, f := range hooksOf(s, &s.onDelivery) {
-		f(*d) // nothing changes d before its end
+		f(*d) // reading d needs no lock, because only endDelivery changes it
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, webhookTimeout)
 	defer cancel()

@@ -371,8 +371,8 @@ func TestExpiredUpdatesAreNotDelivered(t *testing.T) {
 	must(t, s.WaitConfirmed(testContext(t)))
 }
 
-// TestFailedDeliveriesAreRetried: a delivery without a 2xx response is retried, and getWebhookInfo
-// reports the failure.
+// TestFailedDeliveriesAreRetried checks that a delivery without a 2xx response is retried, and
+// getWebhookInfo reports the failure.
 func TestFailedDeliveriesAreRetried(t *testing.T) {
 	t.Parallel()
 	status := func(code int) http.HandlerFunc {

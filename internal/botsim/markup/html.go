@@ -164,7 +164,8 @@ func (p *htmlParser) tag() error {
 	return nil
 }
 
-// attributes reads a tag's attributes up to and including the closing bracket.
+// attributes reads a tag's attributes up to and including the closing bracket. at is the tag's byte
+// offset, for errors.
 func (p *htmlParser) attributes(tag string, at int) (map[string]string, error) {
 	found := map[string]string{}
 	for {
@@ -256,9 +257,9 @@ func (p *htmlParser) endTag(at int) error {
 	return nil
 }
 
-// completeLink completes the entity of a link, which mentions a user or leads to an address. It
-// reports whether the entity is valid. A link to an unknown user or an invalid address is plain
-// text. The entities of other tags are valid.
+// completeLink sets the user or the address of a link's entity, and reports whether the entity is
+// valid. A link to an unknown user or an invalid address is not valid; only its text is shown. The
+// entities of all other tags are valid.
 func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	if tag.name != "a" {
 		return true

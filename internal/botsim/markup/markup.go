@@ -4,8 +4,7 @@
 //	<b>Alice</b> beat <a href="tg://user?id=1002">Bob</a>    a bot's markup, with parse_mode HTML
 //	/match [Bob 2](tg://user?id=1002) 3:1                    how a test writes a picked mention
 //
-// The package knows no users. The caller tells it which users exist, and replaces their ids with
-// the users.
+// The package works with user ids. The caller tells it which ids exist, and looks up the users.
 package markup
 
 import (
@@ -50,8 +49,8 @@ func inOrder(a, b Entity) int {
 var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 
 // ParseMentions parses mentions of users by id, which Telegram's apps offer for users without a
-// username. Tests write such a mention as [Bob](tg://user?id=5). ParseMentions returns the text in
-// which the name stands for each mention, and the mentions. exists reports whether a user can be
+// username. Tests write such a mention as [Bob](tg://user?id=5). ParseMentions returns the text
+// with each mention replaced by its name, and the mentions. exists reports whether a user can be
 // mentioned. A mention of any other user stays in the text as it is.
 func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
 	var out strings.Builder
@@ -72,7 +71,8 @@ func ParseMentions(text string, exists func(user int64) bool) (plain string, men
 	return out.String(), mentions
 }
 
-// UTF16Len returns the length of a text in UTF-16 code units, in which the Bot API counts.
+// UTF16Len returns the length of a text in UTF-16 code units, the Bot API's unit for offsets and
+// lengths.
 func UTF16Len(text string) int {
 	n := 0
 	for _, r := range text {

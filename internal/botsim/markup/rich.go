@@ -35,7 +35,8 @@ var (
 	richAttribute = regexp.MustCompile(`\s+([a-z]+)(?:="([^"]*)")?`)
 )
 
-// richParser parses the HTML of a rich message.
+// richParser parses the HTML of a rich message. It handles the tags of blocks, and leaves the text
+// between them to ParseHTML.
 type richParser struct {
 	out      strings.Builder
 	units    int

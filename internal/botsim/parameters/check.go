@@ -26,8 +26,8 @@ func (t *Table) Check(method string, given Values, literals map[string]bool) err
 	return t.checkFields("", values, known)
 }
 
-// checkFields checks the parameters of a method or the fields of an object. Both values and known
-// are indexed by the name of the parameter or field.
+// checkFields checks the values of a method's parameters or an object's fields against their rules.
+// Both values and known are indexed by the name of the parameter or field.
 func (t *Table) checkFields(of owner, values map[string]any, known rules) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := known[name]; !ok {
@@ -47,7 +47,8 @@ func (t *Table) checkFields(of owner, values map[string]any, known rules) error 
 	return nil
 }
 
-// checkValue checks one value and the values in it.
+// checkValue checks one value and the values in it. The error identifies the value by its owner and
+// its name.
 func (t *Table) checkValue(of owner, name string, v any, r rule) error {
 	typ := t.typeOf(v, r.Types)
 	switch {
@@ -72,7 +73,8 @@ func (t *Table) checkValue(of owner, name string, v any, r rule) error {
 	return nil
 }
 
-// checkObject checks the fields of an object, if its type is known.
+// checkObject checks the fields of an object of the type typ. It accepts an object whose type is
+// not in the table.
 func (t *Table) checkObject(typ string, fields map[string]any) error {
 	if variants, ok := t.Variants[typ]; ok {
 		kind, _ := fields["type"].(string)

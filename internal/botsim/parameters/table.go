@@ -2,8 +2,8 @@
 // sent, and checks them against the table in parameters.json. The table lists the parameters of
 // each method and the fields of objects, says which of them are required, and limits their values.
 //
-// The package checks only what needs no knowledge of chats and messages. In it, a new method needs
-// an entry in the table and no code:
+// The package checks only what needs no knowledge of chats and messages. A new method needs no code
+// in this package, only an entry in the table:
 //
 //	"getChat": {
 //	 "chat_id": {"types": ["Integer", "String"], "required": true,
@@ -33,8 +33,8 @@ type Table struct {
 	// Types maps the types of objects in parameters to the rules of their fields. An object of any
 	// other type may hold anything.
 	Types map[string]rules
-	// Variants maps each type that stands for several types to these types, by the value of the
-	// field "type" that selects one of them.
+	// Variants maps each type that stands for several types, such as InputMedia, to a map from the
+	// value of the field "type" to the type that the value selects.
 	Variants map[string]map[string]string
 }
 
@@ -77,7 +77,7 @@ var load = sync.OnceValues(func() (*Table, error) {
 })
 
 // typeOf returns which of the types a value has, or "" for none. An object has the first type whose
-// required fields it has. If it lacks required fields of all of them, it has the first type.
+// required fields are all present, or else the first type that allows objects.
 func (t *Table) typeOf(v any, types []string) string {
 	found := ""
 	for _, typ := range types {
@@ -94,7 +94,7 @@ func (t *Table) typeOf(v any, types []string) string {
 	return found
 }
 
-// hasShape reports whether a value is of a type, apart from the fields of objects.
+// hasShape reports whether a value is of a type. It does not check the fields of objects.
 func hasShape(v any, typ string) bool {
 	switch v := v.(type) {
 	case string:

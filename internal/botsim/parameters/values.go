@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Error describes what is wrong with the parameters of a request, in Telegram's words if it has
-// any.
+// Error describes what is wrong with the parameters of a request. It uses Telegram's own words
+// where they are known.
 type Error string
 
 func (e Error) Error() string { return string(e) }
@@ -31,9 +31,9 @@ type Values map[string]string
 type Files map[string][]byte
 
 // Read reads the parameters from the query string and, except for a GET, from the body of a
-// request, which may be of any content type that Telegram supports. If both give a parameter, the
-// body counts. literals has the names of the parameters that a JSON body does not give as strings.
-// A file is also a parameter, whose value is file:// and the file's name.
+// request, which may be of any content type that Telegram supports. If both have a parameter, the
+// body takes precedence. literals has the names of the parameters that a JSON body does not give as
+// strings. A file is also a parameter, whose value is file:// and the file's name.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -139,6 +139,9 @@ func (f Files) Find(parameter, value string) (content []byte, ok bool) {
 	content, ok = f[name]
 	return content, ok
 }
+
+// FileName returns the name of the file that a parameter stands for.
+func FileName(value string) string { return strings.TrimPrefix(value, filePrefix) }
 
 // Integer returns a parameter as an integer, or 0 if it is absent or not an integer.
 func (v Values) Integer(name string) int64 {

@@ -28,7 +28,7 @@ const (
 // notByDefault lists the kinds of updates that a bot gets only if allowed_updates contains them.
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
-// Update is an update that is or was in the queue.
+// Update is an entry of the queue. It records whether it has left the queue.
 type Update struct {
 	ID   int64
 	At   time.Time
@@ -118,8 +118,8 @@ func (q *Queue) ConfirmBelow(offset int64) int {
 	return n
 }
 
-// Expire removes the first update of the queue, again and again, while that update has waited for
-// more than a day.
+// Expire removes updates from the head of the queue until the first update has waited for at most a
+// day.
 func (q *Queue) Expire(now time.Time) {
 	for waiting := q.Waiting(); len(waiting) > 0 && now.Sub(waiting[0].At) > retention; waiting = q.Waiting() {
 		q.Confirm(1)
@@ -134,19 +134,19 @@ func (q *Queue) Allows(kind string) bool {
 	return slices.Contains(q.Allowed, kind)
 }
 
-// sameOffsetTime is the time within which a second getUpdates with the same offset gets at most one
-// update, if the first getUpdates got any.
+// sameOffsetTime is the time during which a repeated getUpdates with the same offset gets at most
+// one update, if the call before it got any.
 const sameOffsetTime = 500 * time.Millisecond
 
-// Poll is a getUpdates that waits for an update.
+// Poll is a call of getUpdates that waits for an update.
 type Poll struct {
 	Wake     chan struct{} // closed when there is an update
 	Conflict chan struct{} // closed when another request terminates this one
 	Reason   error         // the error to return; set before Conflict is closed
 }
 
-// Wait makes a getUpdates the waiting long poll. No other long poll may be waiting; see
-// [Queue.Terminate].
+// Wait registers a call of getUpdates as the waiting long poll. No other long poll may be waiting;
+// see [Queue.Terminate].
 func (q *Queue) Wait() *Poll {
 	q.poller = &Poll{Wake: make(chan struct{}), Conflict: make(chan struct{})}
 	return q.poller
@@ -217,7 +217,8 @@ func LaneOfChat(chat int64) Lane { return Lane{chatLane, chat} }
 // LaneOfPresses returns the lane of a user's button presses.
 func LaneOfPresses(user int64) Lane { return Lane{pressLane, user} }
 
-// LaneOfRaw returns the lane of an update that a test wrote itself.
+// LaneOfRaw returns the lane of an update that a test wrote itself: the lane of its chat, the lane
+// of the user who pressed a button, or else a lane for this update alone.
 func LaneOfRaw(id int64, raw json.RawMessage) Lane {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {

@@ -44,10 +44,10 @@ func RetryDelay(attempt int) time.Duration {
 	return min(time.Second<<min(attempt-1, 10), maxRetryDelay)
 }
 
-// Post sends an update once. It returns the status of the response, or 0 if there was none. Unless
-// it gets a complete 2xx response, it returns an error, whose text is for last_error_message in
-// getWebhookInfo. retryAfter is the Retry-After of a complete response with another status, at most
-// an hour, or 0.
+// Post sends an update once, to the URL in the settings. It returns the status of the response, or
+// 0 if there was none. Unless it gets a complete 2xx response, it returns an error, whose text is
+// for last_error_message in getWebhookInfo. retryAfter is the Retry-After of a complete response
+// with another status, at most an hour, or 0.
 func Post(
 	ctx context.Context, client *http.Client, to Settings, update []byte,
 ) (status int, retryAfter time.Duration, err error) {
