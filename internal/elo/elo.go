@@ -9,9 +9,10 @@
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
 //	change           round(K·G·(S−E)), but at least 1 up or down if the match was decided
 //
-// G is 1, or [MarginFactor] if the margin of victory counts. No change takes a rating out of the
-// range from [Min] to [Max]. The minimum of one point is elobot's own rule. Without it, a favorite
-// would gain nothing from a win against a far weaker player, and the underdog would risk nothing.
+// K is the K-factor, S the [Score], and G is 1, or [MarginFactor] if the margin of victory counts.
+// No change takes a rating out of the range from [Min] to [Max]. The minimum of one point is
+// elobot's own rule. Without it, a favorite would gain nothing from a win against a far weaker
+// player, and the underdog would risk nothing.
 package elo
 
 import "math"
@@ -93,9 +94,9 @@ func Change(k float64, a, b []int, s Score) int {
 	return gain(k, a, b, s)
 }
 
-// gain returns how many points a member with the factor k wins on the side of the gainers, or loses
-// on the side of the losers, when the gainers score s. The result is not negative if the gainers
-// score at least as much as expected.
+// gain returns the points that a member with the factor k wins if the member is one of the gainers,
+// or loses if the member is one of the losers, when the gainers score s. The result is not negative
+// if the gainers score at least as much as expected.
 func gain(k float64, gainers, losers []int, s Score) int {
 	points := int(math.Round(k * (float64(s) - ExpectedOf(gainers, losers))))
 	if s == Win {

@@ -73,10 +73,10 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeProperties: the change of the other side is the opposite, and the winner never loses
-// points. A decided match moves at least one point if there is room. A larger K neither reduces the
-// change nor reverses its sign, and no change exceeds K rounded. Ratings stay in range. If sides of
-// equal size share one K, all changes add up to zero.
+// TestChangeProperties checks that the change of the other side is the opposite, and the winner
+// never loses points. A decided match moves at least one point if there is room. A larger K neither
+// reduces the change nor reverses its sign, and no change exceeds K rounded. Ratings stay in range.
+// If sides of equal size share one K, all changes add up to zero.
 func TestChangeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +129,8 @@ func TestChangeProperties(t *testing.T) {
 	})
 }
 
-// winners returns a if s is a win for a, otherwise b.
+// winners returns the winning side when a scores s against b. With the two sides exchanged, it
+// returns the losing side. After a draw, the result is meaningless.
 func winners(a, b []int, s elo.Score) []int {
 	if s == elo.Win {
 		return a

@@ -17,7 +17,7 @@ type Celebration struct {
 	Number int
 }
 
-// CelebrationKind is a kind of celebration.
+// CelebrationKind is the reason why a match is celebrated.
 type CelebrationKind string
 
 // The kinds, most important first.
@@ -29,7 +29,8 @@ const (
 	// group's time zone.
 	UpsetOfMonth CelebrationKind = "upset"
 	// PersonalBest means that the match took the player from below their best rating of the season
-	// to above it. In a player's first matchesToABest matches of a season, none is celebrated.
+	// to above it. No personal best is celebrated in a player's first matchesToABest matches of a
+	// season.
 	PersonalBest CelebrationKind = "best"
 	// WinningStreak means that the player has won 5, 10, 15 or another multiple of streakStep
 	// matches in a row.
@@ -38,9 +39,9 @@ const (
 
 const (
 	// MinPlaces is the number of players who must have played enough matches before the ranking
-	// gives places. Without places, no player is the number one. The table of a season instead
-	// gives every player a place if fewer players have played enough. MinPlaces is also the number
-	// of players that the table of a season needs for medals.
+	// gives places. Without places, no player is the number one. If fewer players have played
+	// enough, the table of a season gives every player a place instead. MinPlaces is also the
+	// number of players that the table of a season needs for medals.
 	MinPlaces = 3
 
 	// MinUpset is the smallest rating difference of an upset that is stored or celebrated.
@@ -51,12 +52,12 @@ const (
 	// message involves that many players.
 	MaxLeaders = 64
 	// matchesToABest is the number of matches that a player must have played before a personal best
-	// is special.
+	// is celebrated.
 	matchesToABest = 10
 	streakStep     = 5
 )
 
-// LeaderQuery requests the players at the top of a ladder's ranking at the time At.
+// LeaderQuery requests the players at the top of a ladder's ranking at a given time.
 type LeaderQuery struct {
 	At    time.Time
 	Limit int // maximum number of players, 0 to request none
@@ -76,10 +77,10 @@ type Leaders struct {
 	PlaceMatches int // number of matches that the ladder requires for a place
 }
 
-// Celebrate returns what is special about each match of a message; an element is nil if nothing is.
-// largest is the month's largest upset without these matches, 0 if there is none. If two messages
-// are recorded in one ladder at nearly the same time, matches of both may be celebrated although
-// only those of one message should be.
+// Celebrate returns what is special about each match of a message. An element is nil if nothing is
+// special. largest is the month's largest upset without these matches, 0 if there is none. If two
+// messages are recorded in one ladder at nearly the same time, matches of both may be celebrated
+// although only those of one message should be.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)
@@ -130,10 +131,10 @@ type field struct {
 
 type place struct {
 	elo    int
-	ranked bool // has a place in the ranking
+	ranked bool // whether the player has a place in the ranking
 }
 
-// fieldOf returns the field before the matches.
+// fieldOf returns the field as it is before the first of the matches.
 func fieldOf(matches []*Played, leaders Leaders) field {
 	f := field{
 		places: make(map[PlayerID]place), others: slices.Clone(leaders.Found), placeMatches: leaders.PlaceMatches,
@@ -168,8 +169,7 @@ func (f field) update(m *Played) {
 }
 
 // highest returns the highest rating among the players of the field who have a place, and the
-// number of these players, both without the player except. The rating is -1 if there is no other
-// player.
+// number of these players. It leaves out the player except. The rating is -1 if no players remain.
 func (f field) highest(except PlayerID) (elo, count int) {
 	elo, count = -1, len(f.others)
 	if count > 0 {
@@ -183,7 +183,7 @@ func (f field) highest(except PlayerID) (elo, count int) {
 	return elo, count
 }
 
-// isFirst reports whether a player is at the top of the ranking, alone or not.
+// isFirst reports whether a player is at the top of the ranking, either alone or with others.
 func (f field) isFirst(player PlayerID) bool {
 	highest, _ := f.highest(player)
 	p := f.places[player]
@@ -227,7 +227,7 @@ func Upset(s Score, sides [2][]int) int {
 	case s.A < s.B:
 		winners, losers = losers, winners
 	}
-	// Use integers, so that exactly half a point is rounded up.
+	// Use integers to round exactly half a point up.
 	difference, size := 0, len(winners)*len(losers)
 	for _, rating := range losers {
 		difference += rating * len(winners)
@@ -263,9 +263,9 @@ func (m *Played) winners() (players []PlayerID) {
 	return players
 }
 
-// personal returns a player's personal best or, if there is none, a player's winning streak. Among
-// several players, the first in the order of the card is celebrated. If there is neither, personal
-// returns nil.
+// personal returns the celebration of a personal best or, if no player has one, of a winning
+// streak. Among several players, it celebrates the first in the order of the card. It returns nil
+// if there is nothing to celebrate.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

@@ -7,15 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// standingOf returns the standing of a player who has played the given number of matches. The id of
-// the standing is the player's id plus 100.
+// standingOf returns the standing of a player who has played the given number of matches. The
+// standing's id is the player's id plus 100.
 func standingOf(player PlayerID, elo, played int) Standing {
 	return Standing{
 		ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Counters: Counters{Played: played},
 	}
 }
 
-// part returns a match's player on the given side, whose rating changes by change.
+// part returns a match's player on the given side, whose rating the match changes by change.
 func part(side int, before Standing, change int) MatchPlayer {
 	after := before
 	after.Elo += change
@@ -44,8 +44,8 @@ func celebrated(leaders Leaders, largest int, matches ...*Played) []*Celebration
 	return Celebrate(matches, leaders, largest)
 }
 
-// leadersAre returns the leaders of a ranking in which five matches give a place. The query's limit
-// is 20, so with fewer leaders the whole ranking was read.
+// leadersAre returns the leaders of a ranking in which a place takes five matches. If there are
+// fewer leaders than the query's limit of 20, they are the whole ranking.
 func leadersAre(found ...Leader) Leaders {
 	return Leaders{LeaderQuery: LeaderQuery{At: time.Unix(1, 0), Limit: 20}, Found: found, PlaceMatches: 5}
 }
@@ -61,9 +61,9 @@ func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	}
 }
 
-// TestNewNumberOne: player 1 is celebrated if the player was certainly not first before the match,
-// gains points in it, and is then the only leader of a ranking of at least three players.
-// Otherwise, nothing is celebrated. The players with the standings 3, 4 and 5 do not play.
+// TestNewNumberOne checks that player 1 is celebrated if and only if the player was certainly not
+// first before the match, gains points in it, and is then the only leader of a ranking of at least
+// three players. The players with the standings 3, 4 and 5 do not play.
 func TestNewNumberOne(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1500, 20)
@@ -114,8 +114,8 @@ func TestNewNumberOne(t *testing.T) {
 	}
 }
 
-// TestNumberOneOfSeveralMatches: in a message with several matches, a new number one is celebrated
-// only if the player still leads after the last match.
+// TestNumberOneOfSeveralMatches checks that in a message with several matches, a new number one is
+// celebrated only if the player still leads after the last match.
 func TestNumberOneOfSeveralMatches(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1580, 20)
@@ -230,8 +230,8 @@ func TestWinningStreak(t *testing.T) {
 	}
 }
 
-// TestOneCelebration: a match to which several kinds of celebration apply gets only the most
-// important one.
+// TestOneCelebration checks that a match to which several kinds of celebration apply gets only the
+// most important one.
 func TestOneCelebration(t *testing.T) {
 	t.Parallel()
 	match := func(change func(one, two *MatchPlayer)) *Played {
@@ -264,7 +264,7 @@ func TestOneCelebration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := match(tc.change)
-			// With so few matches, the losers do not lead the ranking, despite their high ratings.
+			// With so few matches, the losers do not lead the ranking despite their high ratings.
 			m.Players[0].After.Played, m.Players[1].After.Played = 3, 3
 			m.Players[0].Before.Played, m.Players[1].Before.Played = 2, 2
 			got := celebrated(tc.leaders, tc.largest, m)

@@ -3,7 +3,7 @@ package ladder
 // UserID is the messenger's id of a person.
 type UserID int64
 
-// The store's ids.
+// The ids that the store assigns.
 type (
 	// ID is the id of a group's ladder.
 	ID int64

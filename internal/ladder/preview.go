@@ -13,8 +13,8 @@ func ratingsOf(side []Standing) []int {
 	return ratings
 }
 
-// Preview returns by how much a match with this score would change the rating of each player. The
-// players need no ids.
+// Preview returns by how much a match with this score would change the rating of each player, in
+// the order of sides. The standings need no ids.
 func (r RatingRules) Preview(score Score, sides [2][]Standing) (changes [2][]int) {
 	m := Match{RatingRules: r, Result: Result{Score: score}}
 	var standings []*Standing

@@ -9,30 +9,32 @@ import (
 )
 
 // ErrInconsistent means that the stored data of a ladder is inconsistent, so its matches cannot be
-// replayed. `elobot verify` shows the operator where.
+// replayed. `elobot verify` shows the inconsistencies.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
 // Match is a match of a ladder. It has no ID and no Number before it is stored.
 type Match struct {
 	ID     MatchID
 	Number int
+	Position
 	RatingRules
 	Result
 	PlayedAt time.Time
 	Undone   bool
-	// Doubled means that the match is Undone only because two of its parts count for one player.
+	// Doubled is set if the match is Undone only because two of its parts count for one player.
 	Doubled  bool
 	Upset    int    // as in Played
 	StandIns [2]int // nameless guests on each side, who do not affect the ratings and have no part
 	Parts    []Part // side 1 first
 }
 
-// History holds the matches of a season from a given match to the last match.
+// History holds the matches of a season, from a given match to the last one.
 type History struct {
-	Matches   []Match        // ordered by number, including undone ones
+	Matches   []Match        // ordered by position, including undone ones
 	Standings []RankedPlayer // the current standings of the players in Matches, and perhaps of others
 	Season    SeasonID
-	// Over is the number of the season if it is over, 0 if it is current. Stores leave it 0.
+	// Over is the number of the season if it is over, 0 if it is current.
+	// ranking.Store.MatchHistory always leaves it 0.
 	Over int
 }
 
@@ -40,21 +42,23 @@ type History struct {
 type RankedPlayer struct {
 	Standing
 
-	// Merged means that the player was merged into another player, and so must not have a standing.
+	// Merged is set if the player was merged into another player, and so must not have a standing.
 	Merged bool
-	// Named is the player whose standing it is, if that player counts as Player; otherwise 0. If it
-	// is the Player, the standing is Kept.
+	// Named is the owner of the standing while it counts for another player, who is then Player.
+	// Named equals Player if the standing is Kept. Otherwise, it is 0.
 	Named PlayerID
-	// Elsewhere means that the player is an unclaimed player of another group, and so must not have
+	// Elsewhere is set if the player is an unclaimed player of another group, and so must not have
 	// a standing here.
 	Elsewhere bool
 }
 
-// Owner returns the player whose standing it is by name.
+// Owner returns the player to whom the standing belongs, even if it currently counts for another
+// player.
 func (r RankedPlayer) Owner() PlayerID { return cmp.Or(r.Named, r.Player) }
 
-// Kept reports whether the standing counts for nobody, because its player counts as another one who
-// has a standing. It is kept for the time when the player counts for themselves again.
+// Kept reports whether the standing currently counts for nobody, because its player counts as
+// another player who has a standing. It is kept until its player no longer counts as another
+// player.
 func (r RankedPlayer) Kept() bool { return r.Named == r.Player }
 
 // Rewrite holds the changes that a replay makes to the history and the standings.
@@ -71,18 +75,19 @@ type Rewrite struct {
 	// standing without an id is new.
 	Standings []Standing
 	// Unplayed are the players of a match that no longer counts, and players who were replaced in a
-	// match. A replay does not see their earlier matches, so the store looks up when they last
+	// match. A replay does not see their earlier matches, so the store determines when they last
 	// played.
 	Unplayed []PlayerID
 }
 
-// ReplacedPlayer replaces the player From of a match by the player To, who may be the same, and
-// says where that player plays.
+// ReplacedPlayer replaces the player From in a match with the player To, and states To's side and
+// place. From and To may be the same player.
 type ReplacedPlayer struct {
 	Match MatchID  `json:"match_id"`
 	From  PlayerID `json:"from_id"`
 	To    PlayerID `json:"into_id"`
-	// Named is who was named, as in Part. It is ignored if From is To, because then it stays.
+	// Named is who was named, as in Part. It is ignored if From is To, because the named player
+	// then stays the same.
 	Named PlayerID `json:"named_id,omitzero"`
 	Side  int      `json:"side"`  // as in Part
 	Place int      `json:"place"` // the position among all players of the match, from 1
@@ -98,6 +103,7 @@ type ChangedUpset struct {
 type Reason string
 
 const (
+	ByMatch   Reason = "match"
 	ByUndo    Reason = "undo"
 	ByRestore Reason = "restore"
 	ByFix     Reason = "fix"
@@ -142,7 +148,7 @@ func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 }
 
 // EntriesOf returns the history entries that a match has after the rewrite, in the order of its
-// parts. The entries of a match that the rewrite undoes are the old ones.
+// parts. For a match that the rewrite undoes, it returns the old entries.
 func (w Rewrite) EntriesOf(m Match) []Entry {
 	entries := m.Entries()
 	for i, p := range m.Parts {
@@ -157,7 +163,7 @@ func (w Rewrite) EntriesOf(m Match) []Entry {
 // Initial returns the standings before the first match of the history. It fails with
 // ErrInconsistent if a player of a match that counts has no entry for it or no standing, or if an
 // undone match has an entry. LastPlayed keeps its current value, because the history does not show
-// the earlier one. The store corrects LastPlayed for Rewrite.Unplayed.
+// an earlier one. The store corrects LastPlayed for Rewrite.Unplayed.
 func (h History) Initial() (Table, error) {
 	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {
@@ -186,8 +192,8 @@ func (h History) Initial() (Table, error) {
 	return standings, nil
 }
 
-// Replay replays the history and returns the resulting changes. Before each match, it calls change
-// with a copy of the match, which change may modify. It fails as Initial and Table.Play do.
+// Replay replays the history and returns the resulting changes. Before it plays a match, it passes
+// a copy of the match to change, which may modify the copy. It fails as Initial and Table.Play do.
 func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	standings, err := h.Initial()
 	if err != nil {
@@ -243,7 +249,7 @@ func (m Match) PartOf(player PlayerID) *Part {
 	return &m.Parts[at]
 }
 
-// IsComplete reports whether both sides of the match have players, and each player has an entry.
+// IsComplete reports whether both sides of the match have players, and each part has an entry.
 func (m Match) IsComplete() bool {
 	hasNoEntry := func(p Part) bool { return p.Entry == nil }
 	return m.hasBothSides() && !slices.ContainsFunc(m.Parts, hasNoEntry)

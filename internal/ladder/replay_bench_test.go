@@ -6,7 +6,7 @@ import (
 )
 
 // playedHistory returns the history of a ladder of 20 players, with the given number of matches
-// between sides of size players.
+// between sides of the given size.
 func playedHistory(tb testing.TB, matches, size int) History {
 	tb.Helper()
 	const players = 20
@@ -21,7 +21,7 @@ func playedHistory(tb testing.TB, matches, size int) History {
 	for i := range matches {
 		m := Match{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32},
 			Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
-		for j := range 2 * size { // a step of 1 or 3 visits all players before it repeats one
+		for j := range 2 * size { // with a step of 1 or 3, no player repeats
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}
 		entries, upset, err := now.Play(&m)
@@ -42,7 +42,7 @@ func playedHistory(tb testing.TB, matches, size int) History {
 	return c
 }
 
-// BenchmarkReplay replays a whole ladder, both unchanged and with its first match undone.
+// BenchmarkReplay replays a whole season, both unchanged and with its first match undone.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{1, 2} {
 		for _, matches := range []int{1_000, 10_000} {

@@ -14,13 +14,13 @@ import (
 const NoPoints = -1
 
 // Half is added to the points of both sides in a Score with half points. A drawn game gives half a
-// point to each side, so either both sides have a half or neither does. That way, scores with
-// halves compare and differ like whole ones. For example, 2½:½ after two wins and a draw is
-// {Half+2, Half}. The database, buttons and notices use the same form.
+// point to each side, so either both sides have a half or neither does. Because of that, the points
+// of both sides can be compared and subtracted as usual. For example, 2½:½ after two wins and a
+// draw is {Half+2, Half}. The database, buttons and notices use the same form.
 const Half = 1000
 
 // Score is the score of a match or of a set: 0 to 999 points for each side, with Half added to both
-// sides or to neither. The score of a match without points is Win, Loss or Draw.
+// sides or to neither. A score without points is Win, Loss or Draw.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`
@@ -39,7 +39,7 @@ var DrawnGame = Score{Half, Half}
 // HasPoints reports whether the score has points, rather than only an outcome.
 func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
 
-// IsValid reports whether a match can have the score.
+// IsValid reports whether s can be the score of a match.
 func (s Score) IsValid() bool {
 	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
 }
@@ -77,7 +77,7 @@ type Result struct {
 
 // ResultOf returns the result for reported scores. A single score is the score of the match.
 // Several scores are the scores of its sets: each set counts for its winner. A drawn set counts for
-// neither side, but a drawn game, ½:½, counts half a point for each.
+// neither side, but a drawn game, ½:½, counts half a point for each side.
 func ResultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}

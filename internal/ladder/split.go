@@ -31,7 +31,7 @@ func Divide[P any](s Split, players []P) (teams [2][]P) {
 	return teams
 }
 
-// SplitOf converts number to a Split. ok is false if number does not split that many players.
+// SplitOf converts number to a Split. ok is false if number is not a split of that many players.
 func SplitOf(number, players int) (s Split, ok bool) {
 	size := bits.OnesCount32(uint32(number))
 	valid := players >= MinSplit && players <= MaxSplit && number > 0 && number>>players == 0 && number&1 == 1
@@ -44,7 +44,7 @@ func Splits(players int) int {
 	for i := range players / 2 {
 		ways = ways * (players - i) / (i + 1)
 	}
-	if players%2 == 0 { // each way counts twice, with the teams exchanged
+	if players%2 == 0 { // each way was counted twice, once with the teams exchanged
 		return ways / 2
 	}
 	return ways

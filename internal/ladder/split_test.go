@@ -24,9 +24,9 @@ type division struct {
 	difference *big.Rat // between the teams' average ratings
 }
 
-// divisions returns all ways to divide players that a Split allows, most even first. Two equally
-// even ways are compared by the last player whom they put into different teams. The way that has
-// this player in the second team comes first.
+// divisions returns all ways to divide players that a Split allows, most even first. For two
+// equally even ways, the last player whose team differs decides: the way with this player in the
+// second team comes first.
 func divisions(ratings []int) []division {
 	var all []division
 	var divide func(player int, first, second []int)
@@ -68,8 +68,8 @@ func reversed(team []int, players int) []int {
 	return in
 }
 
-// TestEvenSplit: the splits of four to nine players come in the order that an exhaustive search
-// finds.
+// TestEvenSplit checks that EvenSplit orders the splits of four to nine players as an exhaustive
+// search does.
 func TestEvenSplit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,8 +19,8 @@ type RatingRules struct {
 }
 
 // Provisional is a different K-factor for a player's first matches in a season. The zero value
-// means none. A higher K lets new players reach their level sooner. Opponents keep their own K, so
-// the rating changes of such a match may not add up to zero.
+// means that there is none. A higher K lets new players reach their level sooner. Opponents keep
+// their own K, so the rating changes of such a match may not add up to zero.
 type Provisional struct {
 	K       int `json:"provisional_k_factor"`
 	Matches int `json:"provisional_matches"` // number of matches with this K
@@ -36,7 +36,7 @@ func (r RatingRules) kAfter(played int) int {
 }
 
 // Standing is a player's rating, counters and streak in a season of a ladder. Ratings are between
-// elo.Min and elo.Max. The JSON names are the column names.
+// elo.Min and elo.Max. The JSON names are column names of the group_players table.
 type Standing struct {
 	ID       StandingID `json:"id"` // 0 if not stored yet
 	Player   PlayerID   `json:"player_id"`
@@ -44,12 +44,12 @@ type Standing struct {
 	Elo      int        `json:"elo"`
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`
-	// Version is the version that was read. It changes with every write, and a write based on an
-	// outdated version fails.
+	// Version is the version of the stored standing when it was read. It changes with every write,
+	// and a write based on an outdated version fails.
 	Version int64 `json:"version"`
 	Counters
 	Streak  int `json:"streak"`         // wins in a row, or losses in a row as a negative number
-	Longest int `json:"longest_streak"` // the most wins in a row
+	Longest int `json:"longest_streak"` // the longest run of wins
 	// LastPlayed is the time of the player's latest match that counts, zero if there is none.
 	LastPlayed time.Time `json:"last_played_at,omitzero"`
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show
@@ -87,7 +87,8 @@ func (s Standing) Differs(o Standing) bool {
 }
 
 // after returns the standing after a match with the given score and rating change. at is the
-// PlayedAt of the match. It may be before LastPlayed, because reports may be handled out of order.
+// PlayedAt of the match, which may be before LastPlayed, because reports may be handled out of
+// order.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at
@@ -109,17 +110,17 @@ func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 
 // Part is a player's participation in a match.
 type Part struct {
-	Player PlayerID // who counts
-	Named  PlayerID // who was named, 0 if that is Player
+	Player PlayerID // for whom the part counts
+	Named  PlayerID // who was named in the report, 0 if that is Player
 	Side   int      // 1 is A, 2 is B
 	Entry  *Entry   // the current history entry, nil for an undone or a new match
 }
 
-// Owner returns the player who was named.
+// Owner returns the player who was named, even if the part counts for another player.
 func (p Part) Owner() PlayerID { return cmp.Or(p.Named, p.Player) }
 
-// Entry is a history entry, which records how a match changed a standing. The JSON names are the
-// column names.
+// Entry is a history entry, which records how a match changed a standing. The JSON names are column
+// names of the elo_history table.
 type Entry struct {
 	ID     HistoryID `json:"-"`
 	Before int       `json:"elo_before"`
@@ -140,7 +141,7 @@ func (e Entry) Differs(o Entry) bool {
 	return e != o
 }
 
-// String formats the entry for operators.
+// String returns the entry in a form for operators.
 func (e Entry) String() string {
 	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)",
 		e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)

@@ -7,9 +7,9 @@ type playerHistory struct {
 	changes int // the sum of all rating changes
 }
 
-// Start returns the standings before the first match. The history must be a whole season. A
-// player's start rating is the stored one, unless the player's history entries start from another
-// rating and lead from it to the current one. Then that rating is the start rating.
+// Start returns the standings before the first match. The history must be a whole season. If a
+// player's rating before the first entry plus all rating changes is the current rating, the rating
+// before the first entry is the start rating. Otherwise, Start uses the stored start rating.
 func (h History) Start() Table {
 	histories := make(map[PlayerID]playerHistory, len(h.Standings))
 	for _, m := range h.Matches {

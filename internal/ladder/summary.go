@@ -32,7 +32,7 @@ func (c *Counters) count(score elo.Score, n int) {
 type Tally struct {
 	Counters
 	// For and Against are the half points of the player's side and of the other side. Matches
-	// without points do not count.
+	// without points add nothing.
 	For, Against int
 	Gained       int // the sum of the player's rating changes
 	// Surplus is the sum of the scores of the player's side minus the sum of its expected scores,
@@ -40,7 +40,8 @@ type Tally struct {
 	Surplus int
 }
 
-// add counts a complete match of the player.
+// add adds a complete match to the tally. own is the player's part, and surplus is the surplus of
+// the player's side.
 func (t *Tally) add(m *Match, own Part, surplus int) {
 	t.count(m.of(own.Side), 1)
 	if m.HasPoints() {
@@ -52,18 +53,17 @@ func (t *Tally) add(m *Match, own Part, surplus int) {
 	t.Surplus += surplus
 }
 
-// halves returns the half points in one side's points of a Score.
+// halves converts the points of one side in a Score to half points.
 func halves(points int) int { return 2*(points%Half) + points/Half }
 
-// Peak is the largest value of its kind and the first match that reached it. In is nil if no match
-// did.
+// Peak is the largest value of its kind, and the first match that reached it. In is nil if no match
+// has reached a value.
 type Peak struct {
 	Value int
 	In    *Match
 }
 
-// reach updates the peak with the value that m reached. It must be called in the order of the
-// matches.
+// reach updates the peak with the value that m reached. Calls must follow the order of the matches.
 func (p *Peak) reach(value int, m *Match) {
 	if p.In == nil || value > p.Value {
 		*p = Peak{value, m}
@@ -81,8 +81,8 @@ type Summary struct {
 	Partners  map[PlayerID]*Tally
 }
 
-// Add counts a match, in which own is the player's part. The match must be complete, and later than
-// the matches added before. The summary retains the pointer.
+// Add adds the match m to the summary. own is the player's part in it. The match must be complete,
+// and later than the matches added before. The summary retains m.
 func (s *Summary) Add(m *Match, own Part) {
 	if s.Opponents == nil {
 		s.Opponents, s.Partners = make(map[PlayerID]*Tally), make(map[PlayerID]*Tally)
@@ -126,7 +126,7 @@ func (m *Match) surplus(side int) int {
 }
 
 // SummaryOf returns a player's achievements in their matches among the given ones. The matches must
-// be complete and ordered by number.
+// be complete and ordered by position.
 func SummaryOf(player PlayerID, matches []Match) Summary {
 	var s Summary
 	for i := range matches {
@@ -138,7 +138,7 @@ func SummaryOf(player PlayerID, matches []Match) Summary {
 }
 
 // SummariesOf returns each player's achievements in the matches, which must be complete and ordered
-// by number.
+// by position.
 func SummariesOf(matches []Match) map[PlayerID]*Summary {
 	all := make(map[PlayerID]*Summary)
 	for i := range matches {

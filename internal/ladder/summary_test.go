@@ -8,12 +8,13 @@ import (
 	"elobot/internal/ladder"
 )
 
-// matchOf returns a match with these parts, side A first.
+// matchOf returns a match with these parts, which must have side A first.
 func matchOf(number int, score ladder.Score, parts ...ladder.Part) ladder.Match {
 	return ladder.Match{Number: number, Result: ladder.Result{Score: score}, Parts: parts}
 }
 
-// partOf returns a part with the history entry of a rating change.
+// partOf returns a part whose history entry has the given rating and streak before the match, and
+// the given change of the rating.
 func partOf(player ladder.PlayerID, side, before, change, streakBefore int) ladder.Part {
 	return ladder.Part{Player: player, Side: side, Entry: &ladder.Entry{
 		Before: before, After: before + change, StreakBefore: streakBefore,
@@ -73,8 +74,9 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSummaryOfOpponents: the surplus of one opponent is the deficit of the other, whichever side
-// each was on. One opponent's points and wins are the other's points against and losses.
+// TestSummaryOfOpponents checks that the surplus of one opponent is the deficit of the other,
+// whichever sides they were on. One opponent's points and wins must be the other's points against
+// and losses.
 func TestSummaryOfOpponents(t *testing.T) {
 	t.Parallel()
 	all := ladder.SummariesOf(season())

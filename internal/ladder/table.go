@@ -6,8 +6,8 @@ import (
 	"elobot/internal/elo"
 )
 
-// Table has the standings of a season, by player. Every match changes ratings through a Table,
-// whether it is recorded, replayed or verified.
+// Table has the standings of a season by player. All matches change ratings through a Table,
+// whether they are recorded, replayed or verified.
 type Table map[PlayerID]*Standing
 
 // Play applies a match to the table. It returns the history entries of the match, in the order of
@@ -34,7 +34,7 @@ func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 }
 
 // play applies a match to the standings of its players. standings and entries are in the order of
-// the match's parts.
+// the match's parts. upset is as in Played.
 func play(m *Match, standings []*Standing) (entries []Entry, upset int) {
 	var sides [2][]int
 	for i, p := range m.Parts {

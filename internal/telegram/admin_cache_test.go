@@ -56,7 +56,8 @@ func testCache(t *testing.T, test func(c *cached)) {
 	})
 }
 
-// expect checks the answer for a user of chat -100, and the number of lookups.
+// expect checks the answer of IsAdmin for a user of chat -100, and how many requests it makes. The
+// argument what describes the situation.
 func (c *cached) expect(what string, user ladder.UserID, want bool, requests int) {
 	c.t.Helper()
 	before := c.source.asked
@@ -82,7 +83,7 @@ func TestAdminsAreKept(t *testing.T) {
 	})
 }
 
-// TestNobodyIsRefusedByAnOldList: a new admin is recognized after adminsFresh at the latest. Within
+// TestNobodyIsRefusedByAnOldList checks that a new admin is recognized within adminsFresh. During
 // that time, users who are not admins cause at most one request.
 func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 	t.Parallel()
@@ -115,8 +116,8 @@ func TestForgottenAdmins(t *testing.T) {
 	})
 }
 
-// TestForgottenWhileAsking: if Forget or ForgetAll is called during a lookup, its answer is not
-// cached, and later calls to IsAdmin do not wait for it.
+// TestForgottenWhileAsking checks that, if Forget or ForgetAll is called during a lookup, the
+// result of the lookup is not cached, and later calls to IsAdmin do not wait for it.
 func TestForgottenWhileAsking(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -202,8 +203,8 @@ func TestErrorsAreNotKept(t *testing.T) {
 	})
 }
 
-// TestListsAreBounded: at most maxAdminLists lists are cached. The least recently used list is
-// evicted first.
+// TestListsAreBounded checks that at most maxAdminLists lists are cached. The least recently used
+// list is evicted first.
 func TestListsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

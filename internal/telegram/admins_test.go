@@ -60,8 +60,8 @@ func TestAdmins(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInAListOfAdmins: unused fields may have any type, and only members with a known
-// admin status count.
+// TestUnknownThingsInAListOfAdmins checks that unused fields may have any type, and that only
+// members with the status creator or administrator count as admins.
 func TestUnknownThingsInAListOfAdmins(t *testing.T) {
 	t.Parallel()
 	const list = `{"ok":true,"result":[{"status":"overlord","user":{"id":1}},` +
@@ -125,8 +125,8 @@ func TestFailuresOfIsAdmin(t *testing.T) {
 	})
 }
 
-// TestIsAdminDoesNotWaitForLong: if the server does not answer, Admins waits for at least a second,
-// and then fails with a timeout.
+// TestIsAdminDoesNotWaitForLong checks that, if the server does not answer, Admins waits for at
+// least a second, and then fails with a timeout.
 func TestIsAdminDoesNotWaitForLong(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -1,5 +1,5 @@
 // Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the
-// kinds of errors, and the admins of a chat.
+// classification of errors, and the admins of a chat.
 package telegram
 
 import (
@@ -35,6 +35,7 @@ type Client struct {
 	secret string                      // the secret part of the token
 	server string                      // the server's URL without the path, which may be a secret
 	base   string                      // the URL of every method, up to the method's name
+	files  string                      // the URL of every file, up to the file's path
 	begin  func(context.Context) error // called before each request of Call; may be nil
 }
 
@@ -49,6 +50,12 @@ type Self struct {
 
 // AddToGroupLink returns the link that adds the bot to a group.
 func (s Self) AddToGroupLink() string { return "https://t.me/" + s.Username + "?startgroup=true" }
+
+// StartLink returns the link that opens the private chat with the bot, where a press sends /start
+// with the parameter: up to 64 of the characters A-Z, a-z, 0-9, _ and -.
+func (s Self) StartLink(parameter string) string {
+	return "https://t.me/" + s.Username + "?start=" + parameter
+}
 
 // NewClient returns a client for the bot with this token at a Bot API server. It makes no request.
 // It fails if the token is blank, or if token and serverURL do not make a valid URL.
@@ -71,6 +78,7 @@ func NewClient(token, serverURL string) (*Client, error) {
 	}
 	return &Client{
 		pool: pool, clock: new(clock.Remote), secret: secret, server: u.Scheme + "://" + u.Host, base: base,
+		files: serverURL + "/file/bot" + token + "/",
 	}, nil
 }
 
@@ -161,11 +169,12 @@ func (c *Client) request(ctx context.Context, method string, params, result any)
 // ErrOddResult means that a method succeeded, but its result cannot be read.
 var ErrOddResult = errors.New("odd result")
 
-// Call calls a method and decodes its result, unless result is nil. The result should declare only
-// the fields that the caller needs, and must not implement json.Unmarshaler: many of the library's
-// types reject an entire result if it contains something new, although the method has succeeded.
-// Call cannot send parameters that the library encodes in its own way. Once the request is made,
-// the error is ErrOddResult, *APIError or *ConnectionError.
+// Call calls a method and decodes its result, unless result is nil. It uploads the files, if there
+// are any. The result should declare only the fields that the caller needs, and must not implement
+// json.Unmarshaler: many types of the package models reject an entire result if it contains
+// something new, although the method has succeeded. Call cannot send parameters that the package
+// bot does not encode as plain JSON. Once the request is made, the error is ErrOddResult, *APIError
+// or *ConnectionError.
 func (c *Client) Call(ctx context.Context, method string, params, result any, files ...File) error {
 	body, contentType, err := encode(params, files)
 	if err != nil {
@@ -238,27 +247,15 @@ type answer struct {
 // arrived, and never contain the secret part of the token.
 func (c *Client) ask(req *http.Request, result any) error {
 	method := path.Base(req.URL.Path)
-	connected, begun := false, time.Now()
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
-	resp, err := c.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	status, body, err := c.roundTrip(req, method, maxAnswer)
 	if err != nil {
-		return &ConnectionError{Method: method, Connected: connected, Err: c.withoutSecret(err)}
-	}
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // the header is optional
-		c.clock.Dated(date, begun, time.Second)
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err == nil && len(body) > maxAnswer {
-		err = errTooLarge
-	}
-	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return &ConnectionError{Method: method, Connected: true, Err: c.withoutSecret(err)}
+		return err
 	}
 	a := answer{Result: result}
 	err = json.Unmarshal(body, &a)
 	if !a.OK {
 		return &APIError{
-			Method: method, Status: resp.StatusCode, Description: c.masked(a.Description),
+			Method: method, Status: status, Description: c.masked(a.Description),
 			RetryAfter: time.Duration(a.Parameters.RetryAfter) * time.Second, MigrateTo: a.Parameters.MigrateTo,
 		}
 	}
@@ -272,6 +269,29 @@ func (c *Client) ask(req *http.Request, result any) error {
 		return fmt.Errorf("%w of %s: %w", ErrOddResult, method, err)
 	}
 	return nil
+}
+
+// roundTrip makes a request and returns the status and the body of the response. The body must have
+// at most limit bytes. The status is 0 if there is no response. Errors are of type
+// *ConnectionError, and never contain the secret part of the token.
+func (c *Client) roundTrip(req *http.Request, method string, limit int64) (status int, body []byte, err error) {
+	connected, begun := false, time.Now()
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
+	resp, err := c.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	if err != nil {
+		return 0, nil, &ConnectionError{Method: method, Connected: connected, Err: c.withoutSecret(err)}
+	}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // the header is optional
+		c.clock.Dated(date, begun, time.Second)
+	}
+	body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err == nil && int64(len(body)) > limit {
+		err = errTooLarge
+	}
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return resp.StatusCode, nil, &ConnectionError{Method: method, Connected: true, Err: c.withoutSecret(err)}
+	}
+	return resp.StatusCode, body, nil
 }
 
 // withoutSecret removes the secret part of the token from an error. A server or a proxy may echo

@@ -253,8 +253,8 @@ func checkSourceError(t *testing.T, err error, fatal bool, retryAfter time.Durat
 	}
 }
 
-// TestAnUpdateThatCannotBeReadIsPassedOn: an update with unreadable content is passed on with its
-// id, and does not affect its neighbors.
+// TestAnUpdateThatCannotBeReadIsPassedOn checks that an update with unreadable content is passed on
+// with its id, and does not affect its neighbors.
 func TestAnUpdateThatCannotBeReadIsPassedOn(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

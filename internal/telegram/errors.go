@@ -43,7 +43,7 @@ func (c *Client) explain(err error) error {
 var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: " +
 	"WEBHOOK_URL must be the bot's public address, at port 443, 80, 88 or 8443, with a certificate that others trust")
 
-// webhookError explains an error of setWebhook.
+// webhookError adds advice for the operator to an error of setWebhook.
 func webhookError(err error) error {
 	api, isAnswer := errors.AsType[*APIError](err)
 	switch {

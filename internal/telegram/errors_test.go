@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestErrorsSayWhatToDo: an error that an operator can act on says what to do. Each error has the
-// method, and the status or Telegram's own words, but not the URL of the request.
+// TestErrorsSayWhatToDo checks that an error that an operator can act on says what to do. Each
+// error has the method, and the status or Telegram's own words, but not the URL of the request.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	getMe := func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err }
@@ -52,8 +52,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestServerWithToken: if the operator sets a server address that contains the token, errors do not
-// show the token.
+// TestServerWithToken checks that, if the operator sets a server address that contains the token,
+// errors do not show the token.
 func TestServerWithToken(t *testing.T) {
 	t.Parallel()
 	client, err := NewClient("123:hush", "http://127.0.0.1:1/bot123:hush")

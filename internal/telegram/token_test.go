@@ -40,7 +40,8 @@ func checkNoSecret(t *testing.T, what string, err error) {
 	}
 }
 
-// requests returns functions that make a request with client, by method.
+// requests returns functions that make a request with client, keyed by the method of the request.
+// The key of Confirm is "confirm", although it calls getUpdates.
 func requests(client *Client) map[string]func(context.Context) error {
 	publish := func(ctx context.Context) error { return client.PublishMenus(ctx, testMenus...) }
 	return map[string]func(context.Context) error{
@@ -52,6 +53,14 @@ func requests(client *Client) map[string]func(context.Context) error {
 		"sendMessage": func(ctx context.Context) error {
 			return client.Call(ctx, "sendMessage", &bot.SendMessageParams{ChatID: -100, Text: "hello"}, nil)
 		},
+		"getFile": func(ctx context.Context) error {
+			_, err := client.Download(ctx, firstFile, 1<<20)
+			return err
+		},
+		botsim.Download: func(ctx context.Context) error {
+			_, err := client.Download(ctx, firstFile, 1<<20)
+			return err
+		},
 		"getChatAdministrators": func(ctx context.Context) error {
 			_, err := client.Admins(ctx, -100)
 			return err
@@ -59,8 +68,8 @@ func requests(client *Client) map[string]func(context.Context) error {
 	}
 }
 
-// TestTheTokenIsNeverShown: the error of a failed request does not show the token, whatever the
-// method and the failure.
+// TestTheTokenIsNeverShown checks that the error of a failed request does not show the token,
+// whatever the method and the failure.
 func TestTheTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
 	for name, server := range brokenServers() {
@@ -96,6 +105,8 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 		return func(t *testing.T, method string) string {
 			t.Helper()
 			sim, _ := startSimulator(t)
+			alice := sim.User("alice")
+			sim.Private(alice).SendDocument(alice, botsim.Message{}, botsim.Document{Content: []byte("x")}, "")
 			hit := f
 			if hit.Method = method; method == "confirm" {
 				hit.Method = "getUpdates"
@@ -163,6 +174,9 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 	}
 }
 
+// firstFile is the id of the first file in a simulator.
+const firstFile = "BQACAgQAAxkDAAI000001"
+
 // nobody is an address where nothing listens. The system gives this port to no other test.
 const nobody = "http://127.0.0.1:1"
 
@@ -173,6 +187,10 @@ func serve(t *testing.T, method string, h http.HandlerFunc) *httptest.Server {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if method == "setMyCommands" && path.Base(r.URL.Path) == "getMyCommands" {
 			_, _ = io.WriteString(w, `{"ok":true,"result":[]}`) // the client sees the error
+			return
+		}
+		if method == botsim.Download && path.Base(r.URL.Path) == "getFile" {
+			_, _ = io.WriteString(w, `{"ok":true,"result":{"file_path":"documents/x.csv"}}`)
 			return
 		}
 		h(w, r)
@@ -202,8 +220,8 @@ func hijack(w http.ResponseWriter, text string) {
 	_ = conn.Close()
 }
 
-// TestRedirectsAreNotFollowed: the client does not follow redirects, because the other server would
-// get the token in the Referer header, and the texts of messages.
+// TestRedirectsAreNotFollowed checks that the client does not follow redirects. The other server
+// would get the texts of messages, and the token in the Referer header.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -224,7 +242,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestTheTokenWouldBeFound: net/http shows the token in its errors, so the tests above can fail.
+// TestTheTokenWouldBeFound checks that an error of net/http contains the token, which shows that
+// TestTheTokenIsNeverShown can fail.
 func TestTheTokenWouldBeFound(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

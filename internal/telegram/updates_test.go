@@ -26,8 +26,8 @@ func readUpdate(raw []byte) (intake.Update, error) {
 	return in, nil
 }
 
-// TestReadUpdates: an update without an id gets the id that follows from its neighbors. If there
-// are updates, but none has an id, readUpdates fails.
+// TestReadUpdates checks that an update without an id gets the id that follows from its neighbors.
+// If there are updates, but none has an id, readUpdates fails.
 func TestReadUpdates(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]int64{

@@ -10,13 +10,13 @@ import (
 
 // File is a file to upload.
 type File struct {
-	Field   string // the parameter that the file is for, or the name that follows attach:// in one
+	Field   string // the parameter that takes the file, or the name after attach:// in a parameter
 	Name    string
 	Content []byte
 }
 
-// encode encodes params as JSON or, if there are files, as a multipart form. In a form, the values
-// of strings are written without quotes, and all other values as JSON.
+// encode encodes params as JSON or, if there are files, as a multipart form. In a form, strings are
+// written without quotes, and all other values as JSON.
 func encode(params any, files []File) (body []byte, contentType string, err error) {
 	encoded, err := json.Marshal(params)
 	if err != nil || len(files) == 0 {

@@ -65,8 +65,8 @@ func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error
 	return s, nil
 }
 
-// SetWebhook makes Telegram deliver updates of the kinds in allowedUpdates to w, and those that
-// already wait. Polling is impossible while a webhook is set.
+// SetWebhook makes Telegram deliver updates to w: all that already wait, and new ones of the kinds
+// in allowedUpdates. Polling is impossible while a webhook is set.
 func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
 	err := c.request(ctx, "setWebhook", &bot.SetWebhookParams{
 		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,

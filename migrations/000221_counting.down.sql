@@ -1,0 +1,1 @@
+DROP INDEX sightings_player_id_idx;

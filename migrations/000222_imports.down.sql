@@ -1,0 +1,2 @@
+DROP TABLE imports;
+ALTER TABLE groups DROP COLUMN import_secret;
