@@ -1,5 +1,5 @@
-# The image of a release, made of its binaries: linux/amd64/elobot and so on. Except for where the binary comes from, it is the image
-# of the Dockerfile in the root, as .ci/run release checks.
+# Builds the image of a release from the release's binaries, such as linux/amd64/elobot. Otherwise,
+# the image equals the one that the Dockerfile in the root builds, as `.ci/run release` checks.
 
 FROM golang:1.26 AS certificates
 

@@ -34,37 +34,40 @@ type bench struct {
 	databases int    // number of databases created
 }
 
-// sizes holds the sizes of all measurements. Most comments name the scenarios that use a size.
+// sizes holds the sizes of all measurements. If a comment names scenarios, only these use the size.
 type sizes struct {
-	groups, people int   // groups, and people in each group
+	groups, people int   // number of groups, and of people in each group
 	known, costed  int   // cost and growth: results before and during the counting
 	waiting        int   // throughput: results that arrive all at once
 	rate, seconds  int   // latency: results per second; latency and web: duration in seconds
 	contended      int   // contention: results of one group
 	grown          []int // growth: matches in each database
+	replayed       []int // replay: matches of the group
 	viewed         []int // views: matches in each ladder; web uses the one at index len/2
 	members        int   // views: members of each ladder
 	views          int   // views: how often each question is measured
-	// careful is how long a bot with a webhook runs before it is measured. At first, such a bot
-	// handles updates one at a time. Zero measures it in that mode.
+	// careful is how long a bot with a webhook runs before it is measured. Such a bot starts in
+	// careful mode, in which it handles updates one at a time. If careful is zero, the bot is
+	// measured in that mode.
 	careful time.Duration
 }
 
 var (
 	fullSizes = sizes{
 		groups: 100, people: 10, known: 1000, costed: 5000, waiting: 20_000, rate: 50, seconds: 60, contended: 3000,
-		grown: []int{1e3, 1e6}, viewed: []int{1e3, 1e5, 1e6}, members: 1000, views: 500, careful: 2 * time.Minute,
+		grown: []int{1e3, 1e6}, replayed: []int{500, 5000}, viewed: []int{1e3, 1e5, 1e6}, members: 1000, views: 500,
+		careful: 2 * time.Minute,
 	}
 	shortSizes = sizes{
 		groups: 50, people: 10, known: 500, costed: 1000, waiting: 3000, rate: 50, seconds: 5, contended: 500,
-		grown: []int{1e3, 1e4}, viewed: []int{1e3, 1e4}, members: 1000, views: 50,
+		grown: []int{1e3, 1e4}, replayed: []int{500}, viewed: []int{1e3, 1e4}, members: 1000, views: 50,
 	}
 )
 
 // start builds the bot unless a program is given, starts a PostgreSQL server, and reports the
-// conditions of the measurements. The server has the settings that counting needs and PostgreSQL's
-// default size of the shared buffers; the settings in extra take precedence. If extra is nil, start
-// fails unless the server passes checkDurable.
+// conditions of the measurements. The server has the settings that counting needs, and PostgreSQL's
+// default shared_buffers, which exceeds pgtemp's. The settings in extra take precedence. If extra
+// is nil, start fails unless the server passes checkDurable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err

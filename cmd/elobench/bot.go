@@ -21,8 +21,7 @@ const (
 	// take.
 	stopTimeout = 30 * time.Second
 	// tailBytes limits how much of a process's output an error contains.
-	tailBytes = 4000
-	// webhookSecret is the secret token of webhook requests.
+	tailBytes     = 4000
 	webhookSecret = "nobody_else_knows_it"
 )
 
@@ -61,12 +60,10 @@ func (b *bench) launch(ctx context.Context, subcommand string, env ...string) (*
 // launcher starts a bot that sends as fast as it can and accepts any number of results.
 type launcher func(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error)
 
-// launchPolling is the launcher of a polling bot.
 func (b *bench) launchPolling(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
 	return b.launchBot(ctx, sim, databaseURL)
 }
 
-// launchWebhook is the launcher of a bot with a webhook.
 func (b *bench) launchWebhook(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
 	bot, _, err := b.launchServing(ctx, sim, databaseURL, "")
 	return bot, err
@@ -129,8 +126,8 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// pauseWhileCareful pauses for sizes.careful. In a full measurement, careful mode is then due to
-// end in all running bots with a webhook. In each of them, it ends with the next update.
+// pauseWhileCareful waits for sizes.careful. In a full measurement, that is the minimum duration of
+// careful mode, so each running bot with a webhook can leave the mode at its next update.
 func (b *bench) pauseWhileCareful(ctx context.Context) error {
 	timer := time.NewTimer(b.sizes.careful)
 	defer timer.Stop()
@@ -166,8 +163,8 @@ func (p *process) stop() error {
 	return nil
 }
 
-// withBot runs a bot, calls use when the bot first fetches or gets updates, and stops the bot. The
-// context of use ends when the bot ends.
+// withBot runs a bot, calls use once the bot has polled for the first time or received its first
+// delivery, and stops the bot. The context of use ends when the bot ends.
 func (b *bench) withBot(
 	ctx context.Context, launch launcher, w *workload, databaseURL string, use func(context.Context, *process) error,
 ) error {

@@ -24,7 +24,7 @@ const (
 	// concurrentDeliveries is the maximum number of results being delivered at the same time,
 	// across all instances.
 	concurrentDeliveries = 12
-	// conflictLogLine is the part of a log line by which a conflict is recognized.
+	// conflictLogLine is a part of each log line about a conflict, and of no other line.
 	conflictLogLine = `msg="conflict with another transaction"`
 )
 
@@ -126,13 +126,13 @@ func takeUpdates(ctx context.Context, sim *botsim.Server) (all []json.RawMessage
 // fleet is a set of instances that share a database and a webhook.
 type fleet struct {
 	bots      []*process
-	endpoints []string // the webhook endpoint of each instance
+	endpoints []string // by instance
 	client    *http.Client
 }
 
-// deliver first delivers the updates of before one at a time. With them, the bot gets to know all
-// players, and each instance gets an update, which ends its careful mode if that is due to end.
-// Then deliver delivers updates concurrently and returns how long that took.
+// deliver delivers the updates of before one at a time, then the others concurrently, and returns
+// how long the concurrent part took. The first updates make all players known to the bot. They also
+// reach every instance, which ends its careful mode if the mode has lasted long enough.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)

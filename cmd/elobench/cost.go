@@ -20,9 +20,10 @@ import (
 //go:embed plain.sql
 var plainTables string
 
-// measureCost measures what a result costs. Except for the processor time, the costs depend little
-// on the machine. The bot records and delivers waiting results of known people, without rate
-// limits. For comparison, a plain transaction records a result and the message about it.
+// measureCost measures the cost of recording and delivering a result. The bot knows the people who
+// report the results. The results already wait when the bot starts, and are not rate-limited. For
+// comparison, measureCost also measures a plain transaction that records a result and the message
+// about it. Apart from the processor time, the costs depend little on the machine.
 func measureCost(ctx context.Context, b *bench) error {
 	return b.withoutNoise(ctx, func() error {
 		if err := b.costPlain(ctx); err != nil {
@@ -44,8 +45,8 @@ func (b *bench) withoutNoise(ctx context.Context, do func() error) error {
 	return errors.Join(do(), b.exec(context.WithoutCancel(ctx), "ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()"))
 }
 
-// costOf measures what it costs the bot to handle a result, after enough results that the bot knows
-// all people.
+// costOf measures the cost of handling a result. Before that, the bot handles enough results to
+// know all people.
 func (b *bench) costOf(ctx context.Context, name string, w *workload, db database) error {
 	w.play(b.sizes.known)
 	answer := func(n int, databaseURL string, known int) (used []metric, err error) {
@@ -224,8 +225,8 @@ func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters,
 
 var errNoExtension = errors.New("this PostgreSQL comes without the extension pg_walinspect")
 
-// readWAL returns the bytes of the WAL records between two positions, without full-page images, and
-// the number of commits. It returns errNoExtension if the server cannot read WAL.
+// readWAL returns how many bytes of WAL records, without full-page images, and how many commits are
+// between the positions from and to. It returns errNoExtension if the server cannot read WAL.
 func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commits float64, err error) {
 	var available bool
 	err = conn.QueryRow(ctx,
@@ -249,14 +250,15 @@ func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commi
 	return bytes, commits, nil
 }
 
-// statement holds what an SQL statement costs per result. WAL is in bytes.
+// statement holds the cost of an SQL statement per result. WAL is in bytes.
 type statement struct {
 	Calls, Rows, Blocks, WAL, Micros float64
 	Query                            string
 }
 
-// printStatements prints the cost of each statement per result, for n results. It begins with the
-// statements that write the most WAL, and leaves out rare statements that read few blocks.
+// printStatements prints what each statement cost per result, given that n results were recorded.
+// It begins with the statements that write the most WAL, and leaves out rare statements that read
+// few blocks.
 func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string, n int) error {
 	rows, _ := conn.Query(ctx, `
 		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2,
@@ -286,7 +288,7 @@ type tripCounter struct {
 }
 
 // countTrips starts a tripCounter in front of the server of a database. The caller must close its
-// listener; the end of ctx does not stop it.
+// listener, because the end of ctx does not.
 func countTrips(ctx context.Context, databaseURL string) (*tripCounter, error) {
 	address, err := url.Parse(databaseURL)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// TestCountTrips: a client's messages are forwarded unchanged, and each Sync and each simple query
-// counts as a round trip.
+// TestCountTrips checks that a client's messages are forwarded unchanged, and each Sync and each
+// simple query counts as a round trip.
 func TestCountTrips(t *testing.T) {
 	t.Parallel()
 	var sent []byte

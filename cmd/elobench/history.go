@@ -47,7 +47,6 @@ type history struct {
 	over      *rows        // the standings of the earlier seasons
 }
 
-// standing is the standing of a member of a group.
 type standing struct {
 	elo, best                int
 	streak, longest          int
@@ -164,7 +163,6 @@ func (h *history) play(first, last int) []*rows {
 	return []*rows{matches, players, entries, messages}
 }
 
-// add adds a match to a standing.
 func (s *standing) add(outcome elo.Score, change int, at time.Time) {
 	s.elo += change
 	s.best, s.played, s.lastPlayed = max(s.best, s.elo), s.played+1, at
@@ -236,7 +234,7 @@ func newStandings() *rows {
 		"elo", "start_elo", "best_elo", "played", "won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
 }
 
-// addStandings adds the standings of a group's members in a season.
+// addStandings appends the standings of a group's members in a season to the rows in to.
 func (h *history) addStandings(to *rows, group, season int) {
 	for p, u := range h.people[group] {
 		s := h.standings[group][p]

@@ -47,8 +47,8 @@ func measureLatency(ctx context.Context, b *bench) error {
 	})
 }
 
-// playAtRate reports n results, rate of them per second regardless of how long the answers take,
-// and waits for the answers.
+// playAtRate reports n results, rate of them per second however long the answers take, and returns
+// once all are answered.
 func (w *workload) playAtRate(ctx context.Context, b *bench, rate, n int) error {
 	all := len(w.coverage) + w.unnamed + n
 	ctx, stop := context.WithCancel(ctx)

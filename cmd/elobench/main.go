@@ -36,7 +36,6 @@ func main() {
 	command.FatalIfErrorf(command.Run())
 }
 
-// scenario is a set of measurements.
 type scenario struct {
 	name string
 	// run measures once and reports its results. It leaves nothing running.
@@ -50,6 +49,7 @@ var scenarios = []scenario{
 	{"latency", measureLatency},
 	{"contention", measureContention},
 	{"growth", measureGrowth},
+	{"replay", measureReplay},
 	{"views", measureViews},
 	{"web", measureWeb},
 }

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// TestScenarios: with tiny sizes, all scenarios run and report at least the wanted metrics. A
-// server without fsync and a wrong stored rating are errors.
+// TestScenarios checks that, with tiny sizes, all scenarios run and report at least the wanted
+// metrics. A server without fsync and a wrong stored rating are errors.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var results, progress bytes.Buffer
 	b := &bench{results: &results, progress: log.New(&progress, "", 0), sizes: sizes{
 		groups: 2, people: 4, known: 8, costed: 40, waiting: 10, rate: 20, seconds: 1, contended: 20,
-		grown: []int{10, 100}, viewed: []int{200}, members: 100, views: 2,
+		grown: []int{10, 100}, replayed: []int{50}, viewed: []int{200}, members: 100, views: 2,
 	}}
 	t.Cleanup(func() {
 		if err := b.close(); err != nil {
@@ -45,6 +45,8 @@ func TestScenarios(t *testing.T) {
 		"Contention/instances=1":                  {"results/s", "0 conflicts", "0 given-up"},
 		"Contention/instances=3":                  {"results/s", "0 given-up"},
 		"Growth/matches=100":                      {"blocks/result"},
+		"Replay/undo/matches=50":                  {"blocks/match", "rewritten/match"},
+		"Replay/merge/matches=50":                 {"blocks/match", "rewritten/match"},
 		"Web/visitors=0/results":                  {"p99-ms"},
 		"Web/visitors=1/results":                  {"p99-ms"},
 		"Web/visitors=1/page":                     {"p99-ms", "0 failed"},

@@ -31,7 +31,7 @@ func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher
 	if polls {
 		w.play(n)
 	} else {
-		// withBot waits for a delivery. The bot ignores this update.
+		// withBot waits for a delivery, so deliver an update that the bot ignores.
 		w.sim.Update([]byte(`{"poll":{"id":"1"}}`))
 	}
 	var startedAt, answeredAt, recordedAt time.Time

@@ -72,8 +72,8 @@ func (w *workload) view(ctx context.Context, b *bench, ladder string) error {
 // prepare the plans.
 const unmeasuredViews = 20
 
-// measureView measures the time between a question and its answer. The members that ofPerson asks
-// about do not ask.
+// measureView measures the time from a question to its answer. Members take turns asking, except
+// the three members whom the questions in ofPerson are about.
 func (w *workload) measureView(ctx context.Context, b *bench, name, text string) error {
 	people := w.people[0][2 : len(w.people[0])-1]
 	waits := make([]time.Duration, 0, b.sizes.views)

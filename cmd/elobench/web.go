@@ -68,7 +68,6 @@ func (w *workload) reportVisited(ctx context.Context, b *bench, bot *process, v 
 		metric{milliseconds(percentile(v.waits, 99)), "p99-ms"}, metric{float64(v.failed), "failed"})
 }
 
-// webLink asks the bot for the link of the web board.
 func (w *workload) webLink(ctx context.Context, b *bench) (link string, err error) {
 	w.groups[0].Say(w.people[0][0], "/web")
 	err = w.await(ctx, b, "answers", 1, func(m botsim.Message) int {
@@ -101,7 +100,7 @@ func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name
 		metric{milliseconds(percentile(waits, 99)), "p99-ms"})...)
 }
 
-// visitors look at a page again and again, each time from the next of 65,536 addresses, so that no
+// visitors look at a page repeatedly, each time from the next of 65,536 addresses, so that no
 // address exceeds the rate limit.
 type visitors struct {
 	link  string

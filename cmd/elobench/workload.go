@@ -97,8 +97,8 @@ var (
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
-// add records a message that reports a result, and which results a message of the bot answers. It
-// ignores edits of the bot's messages.
+// add records when a result is reported, and which results a message of the bot answers. It ignores
+// edits of the bot's messages.
 func (w *workload) add(m botsim.Message) {
 	switch {
 	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):
@@ -130,7 +130,8 @@ func (w *workload) awaitAnswers(ctx context.Context, b *bench, n int) (time.Time
 }
 
 // await receives messages, and calls count with each, until count returns at least n. It fails if
-// no message arrives within silenceTimeout.
+// no message arrives within silenceTimeout. what names, in progress messages and errors, the things
+// that are counted.
 func (w *workload) await(ctx context.Context, b *bench, what string, n int, count func(botsim.Message) int) error {
 	quiet := time.NewTimer(silenceTimeout)
 	defer quiet.Stop()

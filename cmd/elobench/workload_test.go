@@ -8,9 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestWorkload: results are numbered per group in the order of their reports. Each counts as
-// answered with the first message of the bot that names or counts it. An edit of a message does not
-// count.
+// TestWorkload checks that results are numbered per group in the order of their reports. Each
+// counts as answered with the first message of the bot that names or counts it. An edit of a
+// message does not count.
 func TestWorkload(t *testing.T) {
 	t.Parallel()
 	w, err := newWorkload(2, 3)

@@ -50,7 +50,7 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 }
 
 // adoptError turns the expected errors of AdoptBot into advice for the operator. It returns other
-// errors unchanged. The database belongs to the bot before.
+// errors unchanged. before is the bot that owns the database.
 func adoptError(before ladder.UserID, err error) error {
 	var deadUpdates *postgres.DeadUpdatesError
 	switch {

@@ -33,9 +33,10 @@ func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	awaitAnswers(t, group, 4)
 }
 
-// TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot
-// makes no request but getMe and exits, until the operator adopts the database for it. After the
-// adoption, no command mistakes a message for a message of the old bot with the same id.
+// TestAnotherBotOnTheSameDatabase checks that a database belongs to the first bot that runs on it.
+// Until the operator adopts the database for another bot, that bot exits without any request but
+// getMe. After the adoption, no command mistakes a message for a message of the old bot with the
+// same id.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := startTelegram(t), anotherBot(t)

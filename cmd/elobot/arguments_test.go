@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: unknown, missing and invalid arguments are errors. If the text of such an
-// error repeats a secret, secretLike matches the secret.
+// TestWrongArguments checks that unknown, missing and invalid arguments are errors. If the text of
+// such an error repeats a secret, secretLike matches the secret.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
@@ -31,8 +31,8 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestMoments: a time of day means its most recent occurrence. Dates and times without a zone are
-// in the zone of the current time. Other forms are errors.
+// TestMoments checks that a time of day means its most recent occurrence. Dates and times without a
+// zone are in the zone of the current time. Other forms are errors.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBacklog: a bot that starts with a queue of 100,000 notices in 10,000 chats begins to
-// send them, and its memory stays below 100 MiB.
+// TestLargeBacklog checks that a bot that starts with a queue of 100,000 notices in 10,000 chats
+// begins to send them, and its memory stays below 100 MiB.
 func TestLargeBacklog(t *testing.T) {
 	t.Parallel()
 	const chats, each = 10_000, 10

@@ -31,7 +31,6 @@ const (
 	blitzAgain = 30 * time.Second
 )
 
-// blitzReport is a report of a game.
 type blitzReport struct {
 	at       time.Duration // since the start of the evening
 	by       int           // index of the sender
@@ -114,11 +113,11 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 	return -1
 }
 
-// TestBlitzEvenings: on half an evening with many equal results, the bot asks about exactly the
-// reports for which repeats finds an earlier one. Among them are the second reports of all games
-// that are reported twice, and each game counts once. By the same rule, over five evenings, the bot
-// would ask needlessly about fewer than 5 % of the games. The senders are drawn by lot: if the
-// winner always reported, there would be hardly any needless questions.
+// TestBlitzEvenings checks that, on half an evening with many equal results, the bot asks about
+// exactly the reports for which repeats finds an earlier one. Among them are the second reports of
+// all games that are reported twice, and each game counts once. By the same rule, over five
+// evenings, the bot would ask needlessly about fewer than 5% of the games. The senders are drawn by
+// lot: if the winner always reported, there would be hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -21,7 +21,7 @@ func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 }
 
 // awaitBoard waits until the group has exactly one board and it contains all the given texts. If
-// pinned is set, the board must be the only pinned message, else no message may be pinned.
+// pinned is set, the board must be the only pinned message. Otherwise, no message may be pinned.
 func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string) botsim.Message {
 	b.t.Helper()
 	var board botsim.Message
@@ -58,8 +58,8 @@ func TestBoard(t *testing.T) {
 	verifyClean(t, b.url)
 }
 
-// testBoardLife: the board of a group follows the ranking until it is turned off, even after
-// members unpin or delete the board's message.
+// testBoardLife checks that the board of a group follows the ranking until it is turned off, even
+// after members unpin or delete the board's message.
 func testBoardLife(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot())
@@ -123,7 +123,7 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	}
 }
 
-// testBoardMovement: the board shows how many places players have moved within a week.
+// testBoardMovement checks that the board shows how many places players have moved within a week.
 func testBoardMovement(t *testing.T, b *botFixture) {
 	group := b.group("Darts")
 	group.Promote(b.sim.Bot())
@@ -149,8 +149,8 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	b.exec(`UPDATE matches m SET played_at = played_at + interval '8 days'` + early)
 }
 
-// testBoardRights: if the bot may not pin the board, it says so once, and once more after it had
-// the right and lost it. It pins the board as soon as it may.
+// testBoardRights checks that, if the bot may not pin the board, it says so once, and once more
+// after it has gained the right and lost it again. It pins the board as soon as it may.
 func testBoardRights(t *testing.T, b *botFixture) {
 	group := b.group("Go")
 	b.ask(group, b.olga, "/board on")
@@ -183,7 +183,7 @@ func testBoardRights(t *testing.T, b *botFixture) {
 	}
 }
 
-// testBoardInTopics: the board is in the topic in which it was last turned on.
+// testBoardInTopics checks that the board is in the topic in which it was last turned on.
 func testBoardInTopics(t *testing.T, b *botFixture) {
 	group := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	group.Promote(b.sim.Bot())
@@ -207,8 +207,8 @@ func testBoardInTopics(t *testing.T, b *botFixture) {
 	})
 }
 
-// testBoardOfAnUpgradedGroup: message ids do not carry over to the supergroup, so the board is sent
-// there again.
+// testBoardOfAnUpgradedGroup checks that the board is sent again to the supergroup, because message
+// ids do not carry over.
 func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -219,8 +219,8 @@ func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// testBoardOfAGroupUpgradedEarly: the supergroup has one correct board even if the bot joins the
-// supergroup before it learns which group was upgraded.
+// testBoardOfAGroupUpgradedEarly checks that the supergroup has one correct board even if the bot
+// joins the supergroup before it learns which group was upgraded.
 func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())

@@ -36,7 +36,8 @@ func startBotFixture(t *testing.T, settings ...string) *botFixture {
 	return b
 }
 
-// newBotFixture returns a botFixture without a running bot.
+// newBotFixture returns a botFixture without a running bot. options are further options of the
+// simulator.
 func newBotFixture(t *testing.T, options ...botsim.Option) *botFixture {
 	t.Helper()
 	b := &botFixture{t: t, later: new(atomic.Int64)}
@@ -99,6 +100,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"added to a group", testAddedToAGroup},
 		{"settings", testSettings},
 		{"tables", testTables},
+		{"export", testExportButton},
 		{"charts", testCharts}, {"charts refused", testChartsRefused},
 		{"chart of unknown outcome", testChartOfUnknownOutcome},
 		{"upgraded group", testUpgradedGroup},
@@ -146,14 +148,15 @@ func (b *botFixture) answer(m botsim.Message) botsim.Message {
 	}
 }
 
-// press presses a button of a message and returns the callback answer.
+// press has a person press the button of a message that has the given callback data, and returns
+// the callback answer.
 func (b *botFixture) press(from botsim.User, m botsim.Message, data string) string {
 	b.t.Helper()
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
-// choose presses buttons of a message one after another. It waits for the effects of each press,
-// and returns the last callback answer.
+// choose has a person press buttons below a message, one after another. path lists their callback
+// data. It waits for the effects of each press, and returns the last callback answer.
 func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) (answer string) {
 	b.t.Helper()
 	for _, data := range path {
@@ -163,7 +166,7 @@ func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) 
 	return answer
 }
 
-// callbackAnswer waits for the callback answer of a press.
+// callbackAnswer waits for the callback answer to a press, and returns its text.
 func (b *botFixture) callbackAnswer(press string) string {
 	b.t.Helper()
 	answer, err := b.sim.WaitAnswer(testContext(b.t), press)

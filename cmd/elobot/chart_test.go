@@ -36,8 +36,9 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart of the top of the ranking, or of named players, is a picture. Buttons below
-// it replace it in place. A new match and the setting for dark charts change the next picture.
+// testCharts checks that a chart of the top of the ranking, or of named players, is a picture.
+// Buttons below it replace it in place. A new match and the setting for dark charts change the next
+// picture.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)
@@ -67,8 +68,8 @@ func testCharts(t *testing.T, b *botFixture) {
 // looksLike reports whether two messages show the same picture.
 func looksLike(a, b botsim.Message) bool { return bytes.Equal(a.Photo.Content, b.Photo.Content) }
 
-// testChartsRefused: a bot without the right to send photos says so. Once it has the right, it
-// sends the next chart.
+// testChartsRefused checks that a bot without the right to send photos says so. Once it has the
+// right, it sends the next chart.
 func testChartsRefused(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")
@@ -78,8 +79,8 @@ func testChartsRefused(t *testing.T, b *botFixture) {
 	b.chart(group, b.alice, "/chart")
 }
 
-// testChartOfUnknownOutcome: a chart whose upload gets no response is sent again and counted as a
-// possible duplicate. The card queued after it waits its turn.
+// testChartOfUnknownOutcome checks that a chart whose upload gets no response is sent again and
+// counted as a possible duplicate. The card queued after it waits its turn.
 func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")

@@ -39,9 +39,9 @@ const chartedHistory = `
 	    FROM match_players mp JOIN matches m ON m.id = mp.match_id WHERE m.number > 1000;
 	UPDATE groups SET last_match_number = 3001 WHERE id IN (SELECT id FROM charted)`
 
-// TestChartsUnderLoad: with fifty charts requested at once in fifty groups and 20 results a second,
-// nothing is lost or sent twice, Telegram refuses no request, and the bot's peak memory stays below
-// 80 MiB. The test logs how long cards take with and without charts.
+// TestChartsUnderLoad checks that, with fifty charts requested at once in fifty groups and 20
+// results a second, nothing is lost or sent twice, Telegram refuses no request, and the bot's peak
+// memory stays below 80 MiB. The test logs how long cards take with and without charts.
 func TestChartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -110,8 +110,8 @@ func TestChartsUnderLoad(t *testing.T) {
 	}
 }
 
-// cardTimes returns how long each result waited for its card, in ascending order. One message of
-// the bot may hold the cards of several results.
+// cardTimes returns, in ascending order, how long each message in of, which reports a result,
+// waited for its card. One message of the bot may hold the cards of several results.
 func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration {
 	t.Helper()
 	var took []time.Duration
@@ -135,8 +135,8 @@ func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration
 	return took
 }
 
-// checkDeliveredOnce checks that all results are recorded, that all cards and charts are sent,
-// without a possible duplicate, and that there are no dead letters.
+// checkDeliveredOnce checks that the given number of results is recorded, that their cards and all
+// 50 charts are sent, without a possible duplicate, and that there are no dead letters.
 func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 	t.Helper()
 	for sql, want := range map[string]int{

@@ -27,8 +27,9 @@ func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	})
 }
 
-// TestCleanStop: if the bot is stopped during a slow request with more notices queued, all requests
-// that it has begun complete. After the next start, every message has exactly one answer.
+// TestCleanStop checks that, if the bot is stopped during a slow request with more notices queued,
+// all requests that it has begun complete. After the next start, every message has exactly one
+// answer.
 func TestCleanStop(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

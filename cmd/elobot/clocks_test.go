@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestClocksDiffer: questions and presses are answered even if Telegram's clock, which dates
-// messages, is behind or ahead of the clocks of the database and the bot.
+// TestClocksDiffer checks that questions and presses are answered even if Telegram's clock, which
+// dates messages, is behind or ahead of the clocks of the database and the bot.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -18,7 +18,7 @@ func TestClocksDiffer(t *testing.T) {
 		recorded := b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/ranking")
 		b.press(b.alice, recorded, undoButton(t, recorded))
-		// Notices expire after they are created, and not much later than they should.
+		// Each notice must expire after its creation, but not much later than intended.
 		for _, row := range []struct {
 			what, where string
 			seconds     int

@@ -17,8 +17,9 @@ import (
 var commandLine = regexp.MustCompile(
 	`level=INFO msg="command handled" update_id=(\d+) key=(\S+) chat_id=(-?\d+) command=(\S+) outcome=(\S+) duration_ms=\d+\n`)
 
-// testEveryCommandIsLogged: the log has exactly one line per command, whatever its outcome, and
-// contains neither texts of messages nor names. An edit that does not change the score has no line.
+// testEveryCommandIsLogged checks that the log has exactly one line per command, whatever its
+// outcome, and contains neither texts of messages nor names. An edit that does not change the score
+// has no line.
 func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	sim, pool, alice, bob, group := b.sim, b.pool, b.alice, b.bob, b.group("Chess")
 	var want []string
@@ -94,7 +95,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 		if update == "0" {
 			t.Errorf("a line says %s", l[0])
 		}
-		// The key leads to the command's notices. An edited card has the key of the press.
+		// The notices of a command have its key, and an edited card has the key of the press.
 		if n := count(t, pool, `SELECT count(*) FROM outbox WHERE key = $1`, key); n == 0 {
 			t.Errorf("there is no notice of %s", key)
 		}

@@ -15,18 +15,19 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// duplicateKill says when the bot is killed: at the given visit to a crash point, counted from the
-// second report of a result or, if press is set, from the press that answers the question about it.
+// duplicateKill is the moment at which the bot is killed: the given visit to a crash point, counted
+// from the second report of a result or, if press is set, from the press that answers the question
+// about it.
 type duplicateKill struct {
 	press bool
 	point crashpoint.Point
 	visit int
 }
 
-// TestKilledAskingAboutADuplicate: the bot asks about the second report of a result, and Bob either
-// answers that it is another game or cancels the report. Wherever the bot is killed on the way, two
-// matches remain in the first case, and one in the second. A message arrives twice only if it was
-// being sent at the kill.
+// TestKilledAskingAboutADuplicate checks that a result that is reported twice leads to the right
+// number of matches, wherever the bot is killed. The bot asks about the second report. If Bob
+// answers that it is another game, two matches remain, and if he cancels the report, one remains. A
+// message arrives twice only if it was being sent at the kill.
 func TestKilledAskingAboutADuplicate(t *testing.T) {
 	t.Parallel()
 	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}}}
@@ -55,14 +56,14 @@ type duplicates struct {
 	matches                  int    // how many remain in each group
 }
 
-// expect sets which button answers the next questions, what must then become of the questions, and
-// how many matches must then be left in each group.
+// expect sets the button that answers the next questions, the text and the closed_as that the
+// questions must then have, and how many matches must remain in each group.
 func (k *duplicates) expect(label, decided, closedAs string, matches int) {
 	k.label, k.decided, k.closedAs, k.matches = label, decided, closedAs, matches
 }
 
 // kill has both players report a result and Bob answer the question about it. The bot is killed
-// once on the way. In the end kill checks what has become of the report and the question.
+// once, at the moment that at describes. Finally, kill checks the report and the question.
 func (k *duplicates) kill(at duplicateKill) {
 	k.t.Helper()
 	where := fmt.Sprintf("%s, press %t, visit %d to %q", k.label, at.press, at.visit, at.point)
@@ -126,7 +127,9 @@ func (k *duplicates) kill(at duplicateKill) {
 	k.check(where, group, won, lost, question)
 }
 
-// check checks the stored data and the messages after the question was answered.
+// check checks that the group has k.matches matches, that its only prompt is closed as k.closedAs
+// and has no timer, that the question has become k.decided, and that each recorded report has its
+// card.
 func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question botsim.Message) {
 	k.t.Helper()
 	if n := k.matchesIn(group); n != k.matches {
@@ -173,15 +176,10 @@ func (k *duplicates) checkToast(where, press string, want ...string) {
 	}
 }
 
-// matchesIn returns the number of matches of a group.
+// matchesIn returns the number of matches recorded in a group, including undone ones.
 func (c *crashes) matchesIn(group *botsim.Chat) int {
 	c.t.Helper()
 	return count(c.t, c.pool, `
 		SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE c.telegram_chat_id = $1`, group.ID())
-}
-
-// answersTo returns the bot's replies to a message.
-func answersTo(group *botsim.Chat, m botsim.Message) []botsim.Message {
-	return slices.DeleteFunc(group.BotMessages(), func(a botsim.Message) bool { return a.ReplyTo != m.ID })
 }

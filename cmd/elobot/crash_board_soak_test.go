@@ -13,10 +13,10 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledUnderPressure: 60 results come in, under limits with shorter periods than
-// Telegram's. The board is deleted six times, and each time the bot is killed while it makes the
-// next board. In the end one board is pinned and shows the ranking, and the bot has hit no limit.
-// Only a kill between sending and pinning leaves a copy of the board.
+// TestBoardKilledUnderPressure checks that, in the end, one board is pinned and shows the ranking,
+// although the board is deleted six times, and the bot is killed each time while it makes the next
+// board. Meanwhile, 60 results come in, under limits with shorter periods than Telegram's, and the
+// bot never exceeds them. Only a kill between sending and pinning leaves a copy of the board.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
 	const results, kills = 10, 6 // results for each kill

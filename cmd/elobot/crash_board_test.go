@@ -11,8 +11,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledWhileMade: if the bot is killed before or after it sends or pins a board, exactly
-// one board is pinned in the end, and the database refers to that board.
+// TestBoardKilledWhileMade checks that, if the bot is killed before or after it sends or pins a
+// board, exactly one board is pinned in the end, and the database refers to that board.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

@@ -12,9 +12,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestKilledBetweenEdits: messages with an incomplete report are edited three times each, and the
-// bot is killed during edits, before and after the commit of the edit that records a match. Every
-// message still records one match, and every edit is answered.
+// TestKilledBetweenEdits checks that a message with an incomplete report records exactly one match
+// when it is edited three times, and that every edit is answered. The bot is killed while it
+// handles edits, before and after the commit of the edit that records the match.
 func TestKilledBetweenEdits(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}

@@ -15,11 +15,11 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFrozenAtEachPoint: the leader is frozen at one crash point after another, each time for
-// longer than its lease, and the other instance takes over. When the frozen instance continues, it
-// does no harm: its unfinished writes are refused, and a message arrives twice only if that was
-// counted as a possible duplicate. Finally the leader is killed before a renewal, and the other
-// instance takes over.
+// TestFrozenAtEachPoint checks that a leader that was frozen for longer than its lease does no harm
+// when it continues. It is frozen at one crash point after another, and each time the other
+// instance takes over, so the database refuses the unfinished writes of the frozen instance. A
+// message arrives twice only if that was counted as a possible duplicate. Finally, the leader is
+// killed before a renewal, and the other instance takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

@@ -33,10 +33,11 @@ type killed struct {
 // anyNumber stands for a count that the crash point does not determine.
 const anyNumber = -1
 
-// TestKilledAtEachPoint: a polling bot is killed at one crash point after another while results are
-// reported, undone and corrected. At each kill, no command has committed before an earlier one, and
-// none was confirmed to Telegram before it committed. In the end every command has taken effect
-// once, in order, and has an answer. A message arrives twice only if it was being sent at the kill.
+// TestKilledAtEachPoint checks that every command takes effect once, in order, and is answered,
+// although a polling bot is killed at one crash point after another while results are reported,
+// undone and corrected. At each kill, no command has committed before an earlier one, and none was
+// confirmed to Telegram before it committed. A message arrives twice only if it was being sent at
+// the kill.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -152,9 +153,10 @@ func (k *killed) sending() sendingAtCrash {
 		FROM outbox WHERE state = 'sending'`)[0]
 }
 
-// kill sends commands and waits until the bot is killed at a crash point. It checks what has been
-// committed, confirmed and sent, starts the next bot, and checks that only messages that were being
-// sent have arrived twice.
+// kill sends commands and waits until the bot is killed at the given visit to a crash point. It
+// checks what has been committed, confirmed and sent, starts the next bot with SEND_MERGE set to
+// merge, and checks that only messages that were being sent have arrived twice. wantCommitted and
+// wantRequests may be anyNumber.
 func (k *killed) kill(
 	point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string,
 ) {
@@ -200,7 +202,9 @@ func (k *killed) kill(
 	k.extra += copies
 }
 
-// countCommitted returns the number of committed commands, and checks that they precede all others.
+// countCommitted returns how many of the commands with the given keys, which are in the order of
+// sending, have committed, and checks that they precede all others. where begins each error, and
+// names the point at which the bot was killed.
 func (k *killed) countCommitted(where string, keys []string) (n int) {
 	k.t.Helper()
 	handled := handledKeys(k.t, k.pool)
@@ -237,8 +241,8 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// killMerging kills the bot twice: before a request that merges several results, and after such a
-// request. It returns the group and the number of results in all.
+// killMerging kills the bot twice: before and after a request that merges several results. It
+// returns the group and the number of results in all.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	k.t.Helper()
 	const each = 5
@@ -279,10 +283,10 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	return group, results
 }
 
-// TestKilledWhileMigrating: if the bot is killed before or after the first or the last migration,
-// the final schema is the same as without kills. It is also the same if two bots start at once on a
-// half-migrated database. One of the two then leads, and if it is killed after a renewal of its
-// lease, the other takes over.
+// TestKilledWhileMigrating checks that, if the bot is killed before or after the first or the last
+// migration, the final schema is the same as without kills. It is also the same if two bots start
+// at once on a half-migrated database. One of the two then leads, and if it is killed after a
+// renewal of its lease, the other takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -301,7 +305,6 @@ func TestKilledWhileMigrating(t *testing.T) {
 	equal(t, c.schema(), undisturbed, "schema after two bots at once")
 }
 
-// useEmptyDatabase makes the next bots use an empty database.
 func (c *crashes) useEmptyDatabase() {
 	c.t.Helper()
 	c.url = pgtest.Empty(c.t)

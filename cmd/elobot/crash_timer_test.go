@@ -10,9 +10,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestTimersFireOnceWhateverHappens: an unanswered prompt ends exactly once, even if the leader is
-// killed before or after the commit that ends it, or is frozen before the commit until another
-// instance leads.
+// TestTimersFireOnceWhateverHappens checks that an unanswered prompt ends exactly once, even if the
+// leader is killed before or after the commit that ends it, or is frozen before the commit until
+// another instance leads.
 func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

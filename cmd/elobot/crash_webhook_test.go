@@ -11,9 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFleetKilledAtEachPoint: of two webhook instances, one is killed before or after it commits a
-// result, or after it sends the answer. The remaining instance handles and answers what Telegram
-// delivers again. In the end every result is recorded once and answered in order.
+// TestFleetKilledAtEachPoint checks that every result is recorded once and answered in order,
+// although one of two webhook instances is killed before or after it commits a result, or after it
+// sends the answer. The remaining instance handles and answers what Telegram delivers again.
 func TestFleetKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))

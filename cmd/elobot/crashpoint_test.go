@@ -28,7 +28,7 @@ var crashingBinary = sync.OnceValues(func() (string, error) {
 	return buildBot(filepath.Dir(binary), "elobot-crashpoints", "-tags=crashpoints")
 })
 
-// TestNoCrashPoints: an ordinary build has no crash points.
+// TestNoCrashPoints checks that an ordinary build has no crash points.
 func TestNoCrashPoints(t *testing.T) {
 	t.Parallel()
 	crashing, err := crashingBinary()
@@ -49,7 +49,7 @@ type crashes struct {
 	sim  *botsim.Server
 	url  string
 	pool *pgxpool.Pool
-	plan string // path of the file with the plan
+	plan string // path of the file with the plan of the next crash
 	// names holds the application name of each bot's database sessions.
 	names map[*process]string
 }
@@ -78,7 +78,7 @@ func (c *crashes) start(env ...string) *process {
 	return bot
 }
 
-// at plans an action at the nth visit to a crash point from now on.
+// at plans the action what, such as crashpoint.End, at the nth visit to a crash point from now on.
 func (c *crashes) at(point crashpoint.Point, n int, what string) {
 	c.t.Helper()
 	draft := c.plan + "-draft"

@@ -47,8 +47,8 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 // to end.
 func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	// Nothing reads interrupts. signal.Ignore would not work, because the program would inherit the
-	// ignored signal.
+	// Catch interrupts, so that they do not end this process. signal.Ignore would not work, because
+	// the program would inherit the ignored signal.
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	signal.Notify(terminations, syscall.SIGTERM)

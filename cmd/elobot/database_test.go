@@ -9,8 +9,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestWebhookWaitsForTheDatabase: until the database answers, a bot with a webhook neither calls
-// Telegram nor listens for its deliveries, because it could not store them.
+// TestWebhookWaitsForTheDatabase checks that, until the database answers, a bot with a webhook
+// neither calls Telegram nor listens for its deliveries, because it could not store them.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -50,8 +50,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestTransactionPoolingIsRefused: behind a pooler in transaction mode, the bot exits during its
-// start, and its last line of output tells the operator to use session mode.
+// TestTransactionPoolingIsRefused checks that, behind a pooler in transaction mode, the bot exits
+// during its start, and its last line of output tells the operator to use session mode.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -41,7 +41,7 @@ type deadCommand struct {
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
 
 // withDeadLetters calls do with the dead letters of the database. It returns errDeadStopped if the
-// command was interrupted before it was done.
+// command was interrupted before do had finished.
 func withDeadLetters(
 	ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error,
 ) (err error) {
@@ -58,7 +58,7 @@ type deadListCommand struct {
 	Limit int `default:"50" placeholder:"N" help:"Maximum number of dead letters to list (default: 50)."`
 }
 
-// Validate rejects a limit below 1. It is called by kong.
+// Validate rejects a limit below 1. Kong calls it.
 func (c *deadListCommand) Validate() error {
 	if c.Limit < 1 {
 		return errors.New("--limit must be at least 1")
@@ -123,8 +123,8 @@ type selection struct {
 	ids []postgres.DeadLetterID // ascending, which is oldest first; empty for all
 }
 
-// Validate parses the numbers, and rejects them in combination with --since or --error. It is
-// called by kong.
+// Validate parses the numbers, and rejects them in combination with --since or --error. Kong calls
+// it.
 func (c *selection) Validate() error {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil
@@ -151,7 +151,7 @@ func (c *selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "
 // moment is a point in time that the operator types.
 type moment struct{ time.Time }
 
-// UnmarshalText parses what momentOf accepts. It is called by kong.
+// UnmarshalText parses the formats that momentOf accepts. Kong calls it.
 func (m *moment) UnmarshalText(text []byte) (err error) {
 	m.Time, err = momentOf(string(text), time.Now())
 	return err
@@ -178,7 +178,7 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 }
 
 // find returns the selected ids, and the dead letters with these ids that exist. If the word all,
-// with or without --since and --error, selects no dead letter, find prints that.
+// with or without --since and --error, selects no dead letter, find tells the operator.
 func (c *selection) find(
 	ctx context.Context, dead *pgintake.DeadLetters,
 ) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
@@ -257,10 +257,10 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 	})
 }
 
-// each calls do for each dead letter, even after one has failed. It prints each error immediately
-// and, if there were any, finally returns an error that says how many failed. If there is only one
-// dead letter, it returns that letter's error instead. If the command is interrupted, each stops
-// and returns the error.
+// each calls do for each dead letter, even after one has failed. It prints each error immediately,
+// and finally returns an error that says how many failed. If there is only one dead letter, each
+// returns its error instead of printing it. If the command is interrupted, each stops and returns
+// the error of the interrupted call.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {
@@ -372,7 +372,8 @@ func shortened(text string) string {
 	return string(line[:shownError-1]) + "…"
 }
 
-// payload formats the payload of a dead letter for a terminal.
+// payload formats the payload of a dead letter for a terminal: indented if it is JSON, and
+// otherwise quoted.
 func payload(raw []byte) string {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, raw, "", "  "); err != nil {

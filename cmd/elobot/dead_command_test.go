@@ -10,8 +10,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testDeadCommand: if a command cannot be handled, its sender is notified, in order with the
-// answers around it. A retry handles and answers the command even three days later.
+// testDeadCommand checks that, if a command cannot be handled, its sender is notified, in order
+// with the answers around it. A retry handles and answers the command even three days later.
 func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env
@@ -58,9 +58,9 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if the
-// message begins with a command. A member whose press cannot be handled is notified by the callback
-// answer.
+// testDeadUnreadable checks that the sender of an update that cannot be decoded is notified too, if
+// the message begins with a command. A member whose press cannot be handled is notified by the
+// callback answer.
 func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows
@@ -90,9 +90,9 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// TestLocalTime: TZ is looked up in the time zones that are built in, because a container image may
-// have no zone files. The name in TZ is in lower case, unlike the names of such files, so that
-// files on this machine do not help.
+// TestLocalTime checks that TZ is looked up in the time zones that are built in, because a
+// container image may have no zone files. The name in TZ is in lower case, unlike the names of such
+// files, so that files on this machine do not help.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, []string{"TZ=:pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")

@@ -14,7 +14,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// letters runs `elobot dead` on a database, with an environment.
+// letters runs the `elobot dead` commands with the environment env. pool, if set, is open on their
+// database.
 type letters struct {
 	t    *testing.T
 	env  []string
@@ -100,8 +101,8 @@ func deadWithoutAny(l letters) {
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
-// testDeadNotice: a card refused by Telegram becomes a dead letter, and after a retry the running
-// bot sends it.
+// testDeadNotice checks that a card refused by Telegram becomes a dead letter, and after a retry
+// the running bot sends it.
 func testDeadNotice(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
@@ -150,8 +151,8 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// deadNoticeThatIsNot: a retry does not send a notice that is not dead or no longer exists.
-// Dropping the dead letter of a dead notice does not revive the notice.
+// deadNoticeThatIsNot checks that a retry sends neither a notice that is not dead nor a notice that
+// no longer exists. Dropping the dead letter of a dead notice does not revive the notice.
 func deadNoticeThatIsNot(l letters) {
 	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
@@ -187,8 +188,8 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while
-// the cause persists. Afterward, a retry records and answers the result once.
+// testDeadUpdate checks that the sender of a result that the database refuses is notified. A retry
+// fails while the cause persists. Afterward, a retry records and answers the result once.
 func testDeadUpdate(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
@@ -242,8 +243,8 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	}
 }
 
-// deadUpdatesThatCannotBeRead: on a retry, updates that cannot be decoded stay dead letters and
-// others are handled. None of them can control the terminal.
+// deadUpdatesThatCannotBeRead checks that, on a retry, updates that cannot be decoded stay dead
+// letters and others are handled. None of them can control the terminal.
 func deadUpdatesThatCannotBeRead(l letters) {
 	t := l.t
 	sim := startTelegram(t)
@@ -279,7 +280,7 @@ func deadUpdatesThatCannotBeRead(l letters) {
 	l.must("drop all", 0, "Dropped 3 dead letters.\n", "")
 }
 
-// deadWithoutTelegram: nothing is retried if Telegram refuses the token.
+// deadWithoutTelegram checks that nothing is retried if Telegram refuses the token.
 func deadWithoutTelegram(l letters) {
 	t := l.t
 	sim := startTelegram(t)
@@ -295,8 +296,8 @@ func deadWithoutTelegram(l letters) {
 	}
 }
 
-// deadOfAnOutage: a retry or a drop can be limited to the dead letters of an outage, by time and
-// error.
+// deadOfAnOutage checks that a retry or a drop can be limited to the dead letters of an outage, by
+// time and error.
 func deadOfAnOutage(l letters) {
 	sim := startTelegram(l.t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
@@ -316,8 +317,8 @@ func deadOfAnOutage(l letters) {
 	l.must("drop all --error=refused", 0, "Dropped 1 dead letter.\n", "")
 }
 
-// TestDeadWithoutDatabase: without DATABASE_URL, and with an empty database, the command says what
-// is missing.
+// TestDeadWithoutDatabase checks that `elobot dead list` says what is missing if DATABASE_URL is
+// not set, and if the database is empty.
 func TestDeadWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	l := letters{t: t}
@@ -328,8 +329,8 @@ func TestDeadWithoutDatabase(t *testing.T) {
 	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` creates its tables\n")
 }
 
-// deadInterrupted: an interrupted retry, here one that waits for a lock, counts neither as a
-// success nor as a failed attempt at the update.
+// deadInterrupted checks that an interrupted retry, here one that waits for a lock, counts neither
+// as a success nor as a failed attempt at the update.
 func deadInterrupted(l letters) {
 	t := l.t
 	sim := startTelegram(t)

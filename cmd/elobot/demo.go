@@ -58,7 +58,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	if err := s.startBot(ctx, server.URL()); err != nil {
 		return err
 	}
-	defer func() { _ = s.endBot() }() // close has returned its error, unless Run failed before
+	defer func() { _ = s.endBot() }() // close has returned this error, or Run fails anyway
 	if d.Once {
 		if err := s.play(ctx, scene, math.MaxInt); err != nil {
 			return err

@@ -19,8 +19,8 @@ import (
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
-// message waits until the bot is done with the message before it, so the output is in order whether
-// the lines are typed or arrive all at once.
+// message waits until the bot is done with the message before it, so the output is in order even if
+// all lines arrive at once.
 func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if err := g.openWebBoard(ctx); err != nil {
 		return err
@@ -123,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the message that a reply to the bot goes to. That is the last open prompt, if
-// there is one and text is not a command. Otherwise it is the bot's last message.
+// repliable returns the message that a reply to the bot goes to. If there is an open prompt and
+// text is not a command, that is the last open prompt. Otherwise, it is the bot's last message.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {
@@ -136,8 +136,8 @@ func (g *demoGroup) repliable(text string) botsim.Message {
 	return g.lastOfBot
 }
 
-// ask sends a message. It tells the user if the message is too long for Telegram or if the bot
-// ignores it.
+// ask sends a message, as a reply to another message unless to is the zero Message. It tells the
+// user if the message is too long for Telegram or if the bot ignores it.
 func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to botsim.Message) error {
 	if len(utf16.Encode([]rune(text))) > longestMessage {
 		g.paper.remark("Telegram does not accept messages of more than %d characters.", longestMessage)

@@ -126,7 +126,7 @@ func (g *demoGroup) openWebBoard(ctx context.Context) error {
 }
 
 // play plays the days, the last of which ends now. Below the title, it shows at most shown lines of
-// the output, and keeps the others in g.rest.
+// the output, and keeps the remaining lines in g.rest.
 func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	g.paper.title("Table tennis", "a group of six and elobot")
 	out, said := g.paper.out, new(strings.Builder)
@@ -158,7 +158,7 @@ func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	return nil
 }
 
-// playLine does what a line of the scene says, and waits for what the bot does in response.
+// playLine plays a line of the scene, and waits until the bot has responded.
 func (g *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.later {
 		g.clock.pause()
@@ -300,7 +300,7 @@ func (g *demoGroup) print(m botsim.Message) {
 }
 
 // picture describes the message's picture: where it is saved and, while the web board is on, which
-// of the board's pages shows the same. It returns "" for a message without a picture.
+// page of the board shows the same chart. It returns "" for a message without a picture.
 func (g *demoGroup) picture(m botsim.Message) string {
 	if m.Photo == nil {
 		return ""
@@ -340,8 +340,8 @@ func (g *demoGroup) savePicture(content []byte) string {
 // it.
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
-// repliedTo returns the name of the author of the message that m replies to, or "" if there is
-// none.
+// repliedTo returns the name of the author of the message that m replies to, or "" if m is not a
+// reply.
 func (g *demoGroup) repliedTo(m botsim.Message) string {
 	to, ok := g.group.Message(m.ReplyTo)
 	switch {
@@ -368,7 +368,6 @@ func (g *demoGroup) close(ctx context.Context) error {
 	return err
 }
 
-// endBot stops the bot and returns its error.
 func (g *demoGroup) endBot() error {
 	g.stopBot()
 	<-g.ended

@@ -96,8 +96,8 @@ func playedScene(t *testing.T, end time.Time) talk {
 	return k
 }
 
-// TestDemoGroup: the scene reads as in the golden file, even if a leap day ends during it, and the
-// group can be used afterward.
+// TestDemoGroup checks that the scene reads as in the golden file, even if a leap day ends during
+// it, and the group can be used afterward.
 func TestDemoGroup(t *testing.T) {
 	t.Parallel()
 	k := playedScene(t, time.Date(2028, time.February, 29, 23, 59, 58, 0, time.UTC))
@@ -118,8 +118,8 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: every person can press the buttons of the last message that has buttons. After an undo
-// or restore, the card is edited, and the next press is of its new button.
+// presses checks that any member can press the buttons of the last message that has buttons. An
+// undo or a restore edits the card, and the next press uses its new button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "david: 1", "carol: 1", "/ranking"),
@@ -131,9 +131,9 @@ func (k talk) presses() {
 		"You  /ranking", "won–drawn–lost")
 }
 
-// answers: every button of a message can be pressed, even a button that an edit has added, and a
-// button that only copies a text. When a prompt has lost its buttons, numbers refer to the last
-// message that still has buttons.
+// answers checks that every button of a message can be pressed, even a button that an edit has
+// added, and a button that only copies a text. When a prompt has lost its buttons, numbers refer to
+// the last message that still has buttons.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1",
@@ -148,8 +148,8 @@ func (k talk) answers() {
 		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }
 
-// replies: a prompt can be answered by a reply until it is closed, whatever came in between. A
-// command can reply to the last message of the bot or of a person.
+// replies checks that a prompt can be answered by a reply until it is closed, whatever came in
+// between. A command can reply to the last message of the bot or of a person.
 func (k talk) replies() {
 	k.t.Helper()
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking",
@@ -160,8 +160,8 @@ func (k talk) replies() {
 		"There is no message of zed to reply to.")
 }
 
-// explains: the demo says when the bot ignores a message, and answers incomplete input with its
-// help. Input after quit is ignored.
+// explains checks that the demo says when the bot ignores a message, and answers incomplete input
+// with its help. Input after quit is ignored.
 func (k talk) explains() {
 	k.t.Helper()
 	const ignored = "elobot does not answer that. " +
@@ -175,8 +175,8 @@ func (k talk) explains() {
 	}
 }
 
-// alternates: each answer follows its command even if all commands come at once. Commands that the
-// bot ignores do not block the others.
+// alternates checks that each answer follows its command even if all commands come at once.
+// Commands that the bot ignores do not block the others.
 func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bobby 3:0",
@@ -185,7 +185,7 @@ func (k talk) alternates() {
 		"You  no command", "/ranking", "won–drawn–lost", "Zoe  /match", "Who did you play?")
 }
 
-// takesAnything: overlong messages are refused, and no message can control the terminal.
+// takesAnything checks that overlong messages are refused, and no message can control the terminal.
 func (k talk) takesAnything() {
 	k.t.Helper()
 	longest, emoji := strings.Repeat("x", 4096), strings.Repeat("\U0001f3d3", 2049)
@@ -204,8 +204,9 @@ func (k talk) takesAnything() {
 	}
 }
 
-// shows: tables are drawn. A chart becomes a file, and the demo prints its path and the address of
-// the page with the same chart. Messages may have several lines, and names several words.
+// shows checks that tables are drawn. A chart becomes a file, and the demo prints its path and the
+// address of the page with the same chart. Messages may have several lines, and names several
+// words.
 func (k talk) shows() {
 	k.t.Helper()
 	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice",
@@ -236,8 +237,8 @@ func (k talk) shows() {
 	}
 }
 
-// slowsDown: the demo says that a person is over the limit on questions, instead of saying that the
-// bot ignores the command.
+// slowsDown checks that the demo says that a person is over the limit on questions, instead of
+// saying that the bot ignores the command.
 func (k talk) slowsDown() {
 	k.t.Helper()
 	many := slices.Repeat([]string{"yuri: /ranking"}, 22)
@@ -246,8 +247,9 @@ func (k talk) slowsDown() {
 		"Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
 }
 
-// TestSceneBegins: at first only the beginning of the scene is shown, up to an answer of the bot.
-// The input “scene” shows the rest. The scene ends just after the beginning of a year.
+// TestSceneBegins checks that at first only the beginning of the scene is shown, up to an answer of
+// the bot, and that the input “scene” shows the rest. The scene ends just after the beginning of a
+// year.
 func TestSceneBegins(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

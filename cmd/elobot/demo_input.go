@@ -78,7 +78,7 @@ func parseInput(line string) input {
 
 // cutPerson returns the name before a colon at the beginning of a text, and the text after the
 // colon. A name without quotes must be one word that begins with a letter, and becomes lower case.
-// ok is false without such a name, a colon, or a text after the colon.
+// ok is false if the name, the colon, or the text is missing.
 func cutPerson(text string) (who, rest string, ok bool) {
 	m := byPerson.FindStringSubmatch(text)
 	if m == nil {
@@ -107,7 +107,7 @@ func parseDeed(text string) input {
 	return input{verb: verbReply, to: botName, text: answer}
 }
 
-// cutWord cuts the first word off a text, and reports whether that is word, ignoring case.
+// cutWord cuts the first word off a text, and reports whether it equals word, ignoring case.
 func cutWord(text, word string) (rest string, ok bool) {
 	end := strings.IndexFunc(text+" ", unicode.IsSpace)
 	return strings.TrimSpace(text[end:]), strings.EqualFold(text[:end], word)

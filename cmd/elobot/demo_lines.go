@@ -16,7 +16,6 @@ import (
 // end of the input, err is io.EOF.
 type lineReader func(prompt string) (line string, pasted bool, err error)
 
-// linesOf returns a reader of a file's lines.
 func linesOf(file io.Reader) lineReader {
 	scanner := bufio.NewScanner(file)
 	scanner.Buffer(nil, longestLine)

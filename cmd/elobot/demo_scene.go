@@ -12,7 +12,6 @@ var sceneMembers = []botsim.User{
 	{FirstName: "Frank", Username: "frank"},
 }
 
-// day is one day of the scene.
 type day struct {
 	ago   int // how many days ago
 	lines []line
@@ -28,9 +27,10 @@ type line struct {
 }
 
 // scene is the conversation that the demo plays: the first day of a group, and the four weeks that
-// follow. Except for the dates, the scene must look the same on any day. For this reason there is
-// no match around the day a week ago, with which the ranking compares places. Only one match is an
-// upset of ladder.MinUpset or more, so it is the upset of its month whenever the demo runs.
+// follow. Except for the dates, the scene must look the same on any day. The ranking shows how
+// places have changed within a week, so no match may be played about a week before the end. Only
+// one match may be an upset of ladder.MinUpset or more, because it is then the upset of its month
+// whenever the demo runs.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

@@ -22,9 +22,9 @@ var foreignSettings = []string{
 	"PGDATA=/nonexistent", "PGCONNECT_TIMEOUT=x", "PGMINPROTOCOLVERSION=x",
 }
 
-// TestDemo: the demo plays its scene and answers commands from its standard input. An interrupt
-// ends it without an error, and it leaves no process and no temporary file except the pictures. It
-// ignores settings for the real bot and for another database.
+// TestDemo checks that the demo plays its scene and answers commands from its standard input. An
+// interrupt ends it without an error, and it leaves no process and no temporary file except the
+// pictures. It ignores settings for the real bot and for another database.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
@@ -106,7 +106,7 @@ func processesNaming(t *testing.T, folder string) []string {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	must(t, err)
 	var found []string
-	for _, process := range processes { // unreadable files are of a process that has ended, or of another user
+	for _, process := range processes { // unreadable files belong to a process that has ended, or to another user
 		arguments, _ := os.ReadFile(process + "/cmdline")
 		environment, _ := os.ReadFile(process + "/environ")
 		working, _ := os.Readlink(process + "/cwd")

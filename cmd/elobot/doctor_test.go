@@ -47,8 +47,8 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 	}
 }
 
-// TestDoctor: the doctor finds nothing wrong with a healthy bot, and reports everything that the
-// test breaks. Faults that do not hide each other are caused together.
+// TestDoctor checks that the doctor finds nothing wrong with a healthy bot, and reports everything
+// that the test breaks. Faults that do not hide each other are caused together.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
@@ -166,8 +166,8 @@ func (p patient) withoutRights() {
 	p.exec(`DROP ROLE ` + role)
 }
 
-// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither creates a database nor
-// reports the missing database as a fault.
+// TestDoctorBeforeTheFirstStart checks that, without DATABASE_URL, the doctor neither creates a
+// database nor reports the missing database as a fault.
 func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
@@ -186,8 +186,8 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestDoctorWithASilentDatabase: the doctor ends even if the database stops answering during the
-// examination, and reports no fault once it is interrupted.
+// TestDoctorWithASilentDatabase checks that the doctor ends even if the database stops answering
+// during the examination, and reports no fault once it is interrupted.
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

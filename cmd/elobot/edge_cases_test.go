@@ -21,8 +21,8 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRefusedForAWhile: if Telegram refuses every request for a while, as during a move
-// between Bot API servers, the bot keeps running, even after a restart. Once Telegram accepts
+// TestTokenRefusedForAWhile checks that, if Telegram refuses every request for a while, as during a
+// move between Bot API servers, the bot keeps running, even after a restart. Once Telegram accepts
 // requests again, it sends all queued replies once and in order. A token that has never worked with
 // this database ends the bot at once, with a sentence that explains why.
 func TestTokenRefusedForAWhile(t *testing.T) {
@@ -99,8 +99,8 @@ func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	equal(t, len(group.BotMessages()), len(posted), "answers")
 }
 
-// checkTokenEnd waits until a bot has ended, and checks that it explains, without showing the
-// token, that Telegram refuses the token.
+// checkTokenEnd waits until a bot has ended, and checks that its last sentence says, without
+// showing the token, that Telegram refuses the token, and contains the reason.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process, reason string) {
 	t.Helper()
 	equal(t, bot.wait(t), 3, "exit code")
@@ -116,8 +116,9 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// testUndoPressedByAll: two people who may undo a match, and a person who may not, press the button
-// at once. Exactly one press undoes the match, although presses may be handled in any order.
+// testUndoPressedByAll checks that exactly one press undoes a match if two people who may undo it,
+// and a person who may not, press the button at once. The order in which the presses are handled
+// does not matter.
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -171,9 +172,9 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	equal(t, b.sim.CallCount("editMessageText")-edits, len(cards), "requests to edit")
 }
 
-// testStrangeUpdates: unknown kinds of updates, and data that is no update or cannot be decoded, do
-// not affect the updates around them, which are handled in order. Data that cannot be decoded
-// becomes a dead letter with the reason.
+// testStrangeUpdates checks that unknown kinds of updates, and data that is no update or cannot be
+// decoded, do not affect the updates around them, which are handled in order. Data that cannot be
+// decoded becomes a dead letter with the reason.
 func testStrangeUpdates(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var posted []botsim.Message

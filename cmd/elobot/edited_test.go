@@ -9,9 +9,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: an edit of a recorded report records no second match. If, within five minutes
-// of the report, an edit names another opponent or score, the bot says that the match still counts
-// as before. If only the score differs, a button corrects the match.
+// testEditedResult checks that an edit of a recorded report records no second match. If, within
+// five minutes of the report, an edit names another opponent or score, the bot says that the match
+// still counts as before. If only the score differs, a button corrects the match.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
@@ -48,9 +48,9 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 }
 
-// testEditedCommands: if a message was refused or incomplete, or was not a command, its edits are
-// handled like new messages until one of them is not refused. Once such a message is more than five
-// minutes old, its edits are ignored.
+// testEditedCommands checks that, if a message was refused or incomplete, or was not a command, its
+// edits are handled like new messages until one of them is not refused. Once such a message is more
+// than five minutes old, its edits are ignored.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0

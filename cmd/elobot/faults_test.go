@@ -26,9 +26,9 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 	return refused
 }
 
-// testServerErrorAfterTheEffect: if a gateway returns an error although the message was sent, the
-// request counts as a possible duplicate. The answer may then arrive twice, but the next answer
-// still follows it.
+// testServerErrorAfterTheEffect checks that, if a gateway returns an error although the message was
+// sent, the request counts as a possible duplicate. The answer may then arrive twice, but the next
+// answer still follows it.
 func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))
@@ -51,8 +51,8 @@ func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUpgradedGroup: if a group becomes a supergroup with a new id while an answer is queued, the
-// answer goes to the supergroup and the ranking continues there.
+// testUpgradedGroup checks that, if a group becomes a supergroup with a new id while an answer is
+// queued, the answer goes to the supergroup and the ranking continues there.
 func testUpgradedGroup(t *testing.T, b *botFixture) {
 	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
@@ -92,8 +92,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 	}
 }
 
-// TestTokenNeverShows: requests to several methods fail in different ways, and the token appears
-// neither in the bot's output nor in the outbox nor in a dead letter.
+// TestTokenNeverShows checks that the token appears neither in the bot's output nor in the outbox
+// nor in a dead letter when requests to several methods fail in different ways.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

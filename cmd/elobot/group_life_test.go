@@ -16,7 +16,6 @@ func isGreeting(m botsim.Message) bool {
 	return strings.HasPrefix(m.Text, "Hello!") || strings.HasPrefix(m.Text, "Hallo!")
 }
 
-// greetings counts the bot's greetings in a chat.
 func greetings(group *botsim.Chat) int {
 	n := 0
 	for _, m := range group.BotMessages() {
@@ -27,8 +26,8 @@ func greetings(group *botsim.Chat) int {
 	return n
 }
 
-// testAddedToAGroup: each time the bot is added to a group, it sends one greeting that explains how
-// to begin. The group gets the language of the person who added the bot.
+// testAddedToAGroup checks that, each time the bot is added to a group, it sends one greeting that
+// explains how to begin. The group gets the language of the person who added the bot.
 func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
@@ -37,7 +36,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 		for n := range 2 { // added, removed and added again
 			b.later.Add(2) // dates have a resolution of a second
 			group.AddBot(hans)
-			group.Say(hans, "/start@elo_bot group") // sent by Telegram if the bot is added by its link
+			group.Say(hans, "/start@elo_bot group") // sent by Telegram if the bot is added through its link
 			b.settle()
 			if got := greetings(group); got != n+1 {
 				t.Fatalf("added %d times, but sent %d greetings", n+1, got)
@@ -63,8 +62,8 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testRemovedFromAGroup: the bot sends nothing to a group that it was removed from, and continues
-// when it is back. When a person unblocks the bot, it sends nothing.
+// testRemovedFromAGroup checks that the bot sends nothing to a group that it was removed from, and
+// continues when it is back. When a person unblocks the bot, it sends nothing.
 func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	jana, karl := b.sim.User("jana"), b.sim.User("karl") // members of no other group
 	group := b.sim.Group("Chess", b.olga, jana, karl)
@@ -98,9 +97,9 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAnAnonymousAdmin: commands of an anonymous admin have an admin's rights. A press by the same
-// person has them only if Telegram lists the person as an admin. An anonymous admin is never a
-// player.
+// testAnAnonymousAdmin checks that commands of an anonymous admin have an admin's rights. A press
+// by the same person has them only if Telegram lists the person as an admin. An anonymous admin is
+// never a player.
 func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)

@@ -40,12 +40,14 @@ const audit = `
 	    END LOOP;
 	END $$`
 
-// TestHandOver: three instances lead one after another while results come in. The first is frozen
-// during a request, and continues once the second leads. The second shuts down, so the first leads
-// again. Then the first is killed, and the third takes over. Without the lease, no instance writes
-// anything that only the leader may write. Everything is answered in order, and every duplicate was
-// counted as possible. The default isolation level of this database is repeatable read, in which
-// the check of the lease could miss a new leader if the bot did not set its own level.
+// TestHandOver checks that, while three instances lead one after another and results come in, no
+// instance without the lease writes anything that only the leader may write. Everything is answered
+// in order, and every duplicate was counted as possible.
+//
+// The first instance is frozen during a request, and continues once the second leads. The second
+// shuts down, so the first leads again. Then the first is killed, and the third takes over. The
+// default isolation level of this database is repeatable read, in which the check of the lease
+// could miss a new leader if the bot did not set its own level.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/web"
 )
 
-// healthTimeout limits the wait for the bot's answer. The bot waits less than that for the database
-// before it answers.
+// healthTimeout limits the wait for the bot's answer. It exceeds the time that the bot itself waits
+// for the database before it answers.
 const healthTimeout = 5 * time.Second
 
 type healthCommand struct {

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestHealthChecks: an instance is ready while the database answers and has this release's schema.
-// It is healthy even while it is not ready.
+// TestHealthChecks checks that an instance is ready while the database answers and has this
+// release's schema. It is healthy even while it is not ready.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -79,8 +79,8 @@ func TestHealthChecks(t *testing.T) {
 	health(1, "elobot: no answer: ")
 }
 
-// TestHealthWhileStarting: a bot that waits for Telegram or the database is healthy but not ready,
-// and names what it waits for. It stops without an error, and has not printed its token.
+// TestHealthWhileStarting checks that a bot that waits for Telegram or the database is healthy but
+// not ready, and names what it waits for. It stops without an error, and has not printed its token.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

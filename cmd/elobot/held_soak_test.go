@@ -13,10 +13,10 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestGroupHeldForAMinute: another session locks the row of one group for a minute, while results
-// come in there and in other groups. All are answered, in order within their group. The other
-// groups are answered without delay until Telegram stops delivering their updates: it delivers only
-// the first 100 unconfirmed updates, and a waiting update keeps all later updates unconfirmed.
+// TestGroupHeldForAMinute checks that, if another session locks the row of one group for a minute,
+// all results there and in other groups are answered, in order within their group. The other groups
+// are answered without delay until Telegram stops delivering their updates: it delivers only the
+// first 100 unconfirmed updates, and a waiting update keeps all later updates unconfirmed.
 func TestGroupHeldForAMinute(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -124,9 +124,9 @@ func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.C
 	return alice, groups
 }
 
-// TestDatabaseStallsLikeAnAttempt: if the database stalls a little longer than the timeout of an
-// attempt at an update, everything is still recorded, because each update in progress gets a new
-// attempt with the full timeout.
+// TestDatabaseStallsLikeAnAttempt checks that, if the database stalls a little longer than the
+// timeout of an attempt at an update, everything is still recorded, because each update in progress
+// gets a new attempt with the full timeout.
 func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	t.Parallel()
 	const stall = 9300 * time.Millisecond
@@ -164,9 +164,9 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	checkNoDeadLetters(t, pool)
 }
 
-// TestChatsHeldForLong: another session locks the rows of some chats for longer than the timeout of
-// an attempt, so not even an apology can be written there. Other chats are not affected, and
-// afterward everything is answered, in order.
+// TestChatsHeldForLong checks that other chats are not affected if another session locks the rows
+// of some chats for longer than the timeout of an attempt, so that not even an apology can be
+// written there. Afterward, everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {
 	t.Parallel()
 	const held = 11 * time.Second
@@ -205,12 +205,14 @@ func TestChatsHeldForLong(t *testing.T) {
 	verifyClean(t, url)
 }
 
-// TestDatabaseStallsLongerThanTheLease: if the database stalls during requests, longer than the
-// lease and the dispatcher's timeout, and no other instance takes over, the bot persists the
-// results when the database is back, and sends nothing twice.
+// TestDatabaseStallsLongerThanTheLease checks that, if the database stalls during requests to
+// Telegram, for longer than the lease and the dispatcher's timeout, the bot stores the outcomes of
+// these requests once the database is back, and sends nothing twice. No other instance takes over
+// in the meantime.
 func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	t.Parallel()
-	// A lease lasts for 10 s. With a shorter lease, requests on a busy machine would be cut off.
+	// The stall is longer than the default lease of 10 s. A shorter lease would cut off requests on
+	// a busy machine.
 	const groups, stall = 5, 12 * time.Second
 	sim := startTelegram(t)
 	url, pool := database(t)

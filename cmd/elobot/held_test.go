@@ -47,12 +47,12 @@ func (b *botFixture) awaitLock(n int) {
 	})
 }
 
-// TestHeldUp: another session holds locks on the row of one group or on a table. The locks delay
-// results. If the delay is too long, the bot asks the sender to try again. Every result that the
-// bot confirms is recorded once.
+// TestHeldUp checks that locks of another session, on the row of one group or on a table, only
+// delay results. If the delay is too long, the bot asks the sender to try again. Every result that
+// the bot confirms is recorded once.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
-	const connections = 4 // how many the bot has for commands
+	const connections = 4 // that the bot uses for commands
 	b := newBotFixture(t)
 	b.bot = launch(t, append(environment(b.sim, pgtest.WithParameter(b.url, "pool_max_conns", strconv.Itoa(connections))),
 		// The lease must not expire before it is renewed.
@@ -69,8 +69,8 @@ func TestHeldUp(t *testing.T) {
 			SELECT FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1 FOR UPDATE OF g`, held.ID())
 	}
 
-	// For a short time: other groups are not affected, and the result is recorded when the row is
-	// free.
+	// While the row is locked for a short time, other groups are not affected. The result is
+	// recorded when the row is free.
 	release := hold()
 	posted := held.Say(b.alice, "/match @bob 3:2")
 	b.awaitLock(1)
@@ -84,7 +84,8 @@ func TestHeldUp(t *testing.T) {
 		recorded++
 	}
 
-	// For a long time: the bot asks the sender to try again, and then the result counts once.
+	// If the row stays locked for a long time, the bot asks the sender to try again. The repeated
+	// result then counts once.
 	release = hold()
 	posted = held.Say(b.alice, "/match @bob 3:2")
 	says(t, visible(b.answer(posted)), "again")
@@ -93,7 +94,7 @@ func TestHeldUp(t *testing.T) {
 	says(t, visible(b.ask(held, b.alice, "/match @bob 3:2")), fmt.Sprintf("Match #%d", recorded+1))
 	b.settle()
 
-	// Everywhere: all connections for commands wait, but the lease is still renewed.
+	// If all connections for commands wait for a lock on a table, the lease is still renewed.
 	release = holdRows(t, b.pool, `LOCK TABLE handled_commands`)
 	var waiting []botsim.Message
 	for i := range 2 * connections {
@@ -113,7 +114,8 @@ func TestHeldUp(t *testing.T) {
 	b.finish()
 }
 
-// checkOthersGoOn checks that results in the given groups are recorded and answered.
+// checkOthersGoOn checks that results in the given groups are recorded and answered, even while
+// another group is held up.
 func checkOthersGoOn(t *testing.T, b *botFixture, others []*botsim.Chat) {
 	t.Helper()
 	const results = 3

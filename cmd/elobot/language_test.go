@@ -7,9 +7,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLanguage: the bot uses the language of the person who added it to a group until an admin
-// chooses another language. An undo edits a message about several results once, in the language in
-// which the message was sent. The answer to a press is in the language of the person who pressed.
+// TestLanguage checks that the bot uses the language of the person who added it to a group until an
+// admin chooses another language. An undo edits a message about several results once, in the
+// language in which the message was sent. The answer to a press is in the language of the person
+// who pressed.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

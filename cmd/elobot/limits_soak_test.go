@@ -10,9 +10,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBurst: 300 results in one group, at once or within a minute, lead to no request beyond
-// Telegram's limits. Each result is delivered with its number, or counted in a summary if more wait
-// than allowed.
+// TestLargeBurst checks that 300 results in one group, at once or within a minute, lead to no
+// request beyond Telegram's limits. Each result is delivered with its number, or counted in a
+// summary if more wait than allowed.
 func TestLargeBurst(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

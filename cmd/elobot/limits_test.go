@@ -11,8 +11,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestBurst: many results at once lead to no request beyond Telegram's limits. Every result is
-// delivered with its number, or counted in a summary if more wait than SEND_MAX_PER_CHAT allows.
+// TestBurst checks that many results at once lead to no request beyond Telegram's limits. Every
+// result is delivered with its number, or counted in a summary if more wait than SEND_MAX_PER_CHAT
+// allows.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t, botsim.WithLimits(botsim.TelegramLimits()))

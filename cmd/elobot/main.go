@@ -31,6 +31,8 @@ type commands struct {
 	Health   healthCommand   `cmd:"" help:"Ask the bot on this machine whether it is ready: for health checks of containers."`
 	Doctor   doctorCommand   `cmd:"" help:"Examine everything that the bot needs, and say what to do. It changes nothing, but starts the bot's own PostgreSQL for as long as it runs, if it is not running."`
 	Verify   verifyCommand   `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`
+	Import   importCommand   `cmd:"" help:"Import results from a CSV file into a group's ranking, restore an export, or take an import back."`
+	Export   exportCommand   `cmd:"" help:"Write all data of a group into a zip file: an export that elobot import restores, and CSV files for spreadsheets."`
 	Dead     deadCommand     `cmd:"" help:"List, retry or drop dead letters: updates and notices that failed for good."`
 	Adopt    adoptCommand    `cmd:"" help:"Hand the database over to another bot: the one with this token."`
 	Database databaseCommand `cmd:"" help:"Run a program such as psql or pg_dump on the bot's own database, which elobot run keeps without DATABASE_URL."`
@@ -77,7 +79,7 @@ func realMain(args []string) int {
 		return report(err)
 	}
 	switch c := command.Selected().Target.Addr().Interface().(type) {
-	case *runCommand: // these list the sources' faults together with all others
+	case *runCommand: // run and doctor list these faults together with all others
 		c.Sources = *sources
 	case *doctorCommand:
 		c.Sources = *sources

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,8 +58,9 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// buildBot builds the bot into a folder under this name and returns the path of the program. It
-// uses go run, which caches the linked program, because go build links again each time.
+// buildBot builds the bot into a folder under this name and returns the path of the program.
+// options are further flags of the go command. buildBot uses go run, which caches the linked
+// program, because go build links again each time.
 func buildBot(folder, name string, options ...string) (string, error) {
 	path := filepath.Join(folder, name)
 	args := append([]string{"run", "-ldflags=-s -w", "-buildvcs=false", "-exec=cp"}, options...)
@@ -126,8 +128,8 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 	return p
 }
 
-// prepare returns a process that has not been started. Of the environment of the tests, it gets
-// only PATH and HOME.
+// prepare returns a process that has not been started. It inherits only PATH and HOME from the
+// environment of the tests.
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
 	// DATA_DIR=off: without DATABASE_URL, the bot must not use a database of its own. GOGC: most
@@ -283,7 +285,6 @@ func count(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) int {
 	return n
 }
 
-// collect returns the rows of a query.
 func collect[T any](t *testing.T, pool *pgxpool.Pool, row pgx.RowToFunc[T], sql string, args ...any) []T {
 	t.Helper()
 	rows, err := pool.Query(testContext(t), sql, args...)
@@ -300,7 +301,6 @@ func collect[T any](t *testing.T, pool *pgxpool.Pool, row pgx.RowToFunc[T], sql 
 // key returns the idempotency key of the command in a message.
 func key(m botsim.Message) string { return fmt.Sprintf("m:%d:%d", m.ChatID, m.ID) }
 
-// handledKeys returns the keys of the handled commands.
 func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
 	t.Helper()
 	handled := make(map[string]bool)
@@ -365,8 +365,13 @@ func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	return messages
 }
 
-// eventually polls a condition until it is true, at intervals that increase to 100 ms. The test
-// fails if that takes more than two minutes.
+// answersTo returns the messages of the bot that reply to a message of a group.
+func answersTo(group *botsim.Chat, m botsim.Message) []botsim.Message {
+	return slices.DeleteFunc(group.BotMessages(), func(a botsim.Message) bool { return a.ReplyTo != m.ID })
+}
+
+// eventually calls ask until it returns true, at intervals that increase to 100 ms. The test fails
+// if that takes more than two minutes. what describes the condition in the error.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	ctx := testContext(t)

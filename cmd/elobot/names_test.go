@@ -8,8 +8,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testPeopleWithoutUsername: people picked from the list of members are identified by their
-// account, not by their name.
+// testPeopleWithoutUsername checks that people picked from the list of members are identified by
+// their account, not by their name.
 func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	sams := [2]botsim.User{b.sim.AddUser(botsim.User{FirstName: "Sam"}), b.sim.AddUser(botsim.User{FirstName: "Sam"})}
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, sams[0], sams[1])

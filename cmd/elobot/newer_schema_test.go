@@ -24,9 +24,9 @@ func execute(t *testing.T, pool *pgxpool.Pool, sql string) {
 	must(t, err)
 }
 
-// TestNewerSchema: if a newer release upgrades the database under a running bot, the bot releases
-// its lease and exits with a line that says why, whether it is busy or not. It gives up on no
-// result: the newer release handles them all.
+// TestNewerSchema checks that, if a newer release upgrades the database under a running bot, the
+// bot releases its lease and exits with a line that says why, whether it is busy or not. No result
+// is lost, because the newer release handles the results that the bot has left.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	for _, webhook := range []bool{false, true} {

@@ -16,9 +16,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both are killed 20 times while results
-// come in. This is tried once for each user that users returns. Every result counts once, and the
-// stored ratings are right. The test logs how long the first start took.
+// TestOwnDatabaseKilled checks that every result counts once, and that the stored ratings are
+// right, although the bot, its own PostgreSQL, or both are killed 20 times while results come in.
+// It runs once for each user that users returns, and logs how long the first start took.
 func TestOwnDatabaseKilled(t *testing.T) {
 	t.Parallel()
 	for name, credential := range users(t) {

@@ -65,7 +65,8 @@ func (h *ownHost) run() *process {
 	return p
 }
 
-// must runs a command, which must succeed and print the text.
+// must runs the bot with the given arguments. The command must succeed, and its output must contain
+// want.
 func (h *ownHost) must(want string, args ...string) {
 	h.t.Helper()
 	p := h.elobot(args...)
@@ -74,7 +75,7 @@ func (h *ownHost) must(want string, args ...string) {
 	}
 }
 
-// checkMatches checks the number of matches in the database, and that the server writes durably and
+// checkMatches checks that the database has want matches, and that the server writes durably and
 // does not compile queries. checkMatches gets the address from `elobot database`.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
@@ -134,9 +135,9 @@ func (h *ownHost) killsServer() bool {
 	return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
 }
 
-// TestOwnDatabase: without DATABASE_URL, the bot keeps a database of its own. Results survive
-// SIGKILL of PostgreSQL and of the bot, commands work with and without a running bot, and no other
-// user can read the password or enter the data folder.
+// TestOwnDatabase checks that, without DATABASE_URL, the bot keeps a database of its own. Results
+// survive SIGKILL of PostgreSQL and of the bot, commands work with and without a running bot, and
+// no other user can read the password or enter the data folder.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -185,9 +186,10 @@ func TestOwnDatabase(t *testing.T) {
 	}
 }
 
-// keepsServer: if the bot's PostgreSQL is killed, the bot logs a warning, keeps the server's log
-// and starts the server again, even while it waits for Telegram. While `elobot database` runs a
-// program, it ignores Ctrl-C, passes SIGTERM on to the program, and ends when the program does.
+// keepsServer checks that, if the bot's PostgreSQL is killed, the bot logs a warning, keeps the
+// server's log and starts the server again, even while it waits for Telegram. While `elobot
+// database` runs a program, it ignores Ctrl-C, passes SIGTERM on to the program, and ends when the
+// program does.
 func (h *ownHost) keepsServer() {
 	t := h.t
 	t.Helper()
@@ -218,8 +220,8 @@ func (h *ownHost) keepsServer() {
 	}
 }
 
-// TestDataDirOfOthers: commands refuse a DATA_DIR with foreign files and write nothing to it. run
-// and doctor list this error together with other configuration errors.
+// TestDataDirOfOthers checks that commands refuse a DATA_DIR with foreign files and write nothing
+// to it. run and doctor list this error together with other configuration errors.
 func TestDataDirOfOthers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -122,8 +122,8 @@ func (w *refusedTown) mustBeQuiet() {
 	}
 }
 
-// mustHaveTold checks how many results each group was told. In groups without a board, it also
-// checks in how many messages.
+// mustHaveTold checks that the messages to each group name or count the given number of results. In
+// groups without a board, it also checks the number of messages.
 func (w *refusedTown) mustHaveTold(groups []*botsim.Chat, results, messages int) {
 	w.t.Helper()
 	for _, g := range groups {
@@ -151,8 +151,8 @@ func (w *refusedTown) conclude() {
 	verifyClean(w.t, w.url)
 }
 
-// TestNoRightsForFiveMinutes: if Telegram refuses messages to the groups for five minutes, all
-// results are sent by the first retry, ten minutes after the refusals began.
+// TestNoRightsForFiveMinutes checks that, if Telegram refuses messages to the groups for five
+// minutes, all results are sent by the first retry, ten minutes after the refusals began.
 func TestNoRightsForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)
@@ -172,9 +172,9 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	w.conclude()
 }
 
-// TestNoRightsForADayAndAHalf: while Telegram refuses messages to the groups, each group gets at
-// most five requests in 36 hours. Afterward, a command or the next retry makes the bot send the
-// recent results and a single summary of the others.
+// TestNoRightsForADayAndAHalf checks that, while Telegram refuses messages to the groups, each
+// group gets at most five requests in 36 hours. Afterward, a command or the next retry makes the
+// bot send the recent results and a single summary of the others.
 func TestNoRightsForADayAndAHalf(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)

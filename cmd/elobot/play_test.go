@@ -15,8 +15,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testManyResults: for random results that are written in different forms, every card and every
-// rating equals the oracle's.
+// testManyResults checks that, for random results that are written in different forms, every card
+// and every rating equals the oracle's.
 func testManyResults(t *testing.T, b *botFixture) {
 	random := rand.New(rand.NewPCG(1, 0)) // the same results each time
 	var people []botsim.User
@@ -140,8 +140,8 @@ func mention(u botsim.User) string {
 	return "@" + u.Username
 }
 
-// checkRanking asks for the ranking and compares it with the oracle's. It checks that a line is
-// marked if and only if the ranking has the asker's name.
+// checkRanking asks for the ranking and compares it with the oracle's ranking. It checks that a
+// line is marked if and only if the asker is in the ranking.
 func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *oracle) {
 	t.Helper()
 	before := len(group.BotMessages())

@@ -36,9 +36,9 @@ func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string
 	return visible(now)
 }
 
-// testPrompts: the bot asks an admin before it undoes a match that the admin did not play, and a
-// player before it undoes a second match in a row. Only the person asked can answer, and only once.
-// The message then shows the decision.
+// testPrompts checks that the bot asks an admin before it undoes a match that the admin did not
+// play, and a player before it undoes a second match in a row. Only the person asked can answer,
+// and only once. The message then shows the decision.
 func testPrompts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// testMalformedNotices: malformed notices become dead letters with the reason. Notices of an
-// unknown kind are set aside for a newer release. All others are sent.
+// testMalformedNotices checks that malformed notices become dead letters with the reason. Notices
+// of an unknown kind are set aside for a newer release. All others are sent.
 func testMalformedNotices(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTooMuchAtOnce: results over the limit per minute are listed instead of recorded, and
-// questions over the limit get a single answer, which asks the sender to slow down. The limits of
-// one person do not affect others. Results that the bot finds waiting when it starts all count,
+// TestTooMuchAtOnce checks that results over the limit per minute are listed instead of recorded,
+// and questions over the limit get a single answer, which asks the sender to slow down. The limits
+// of one person do not affect others. Results that the bot finds waiting when it starts all count,
 // because the limit goes by the times at which they were sent.
 func TestTooMuchAtOnce(t *testing.T) {
 	t.Parallel()

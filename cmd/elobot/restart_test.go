@@ -12,9 +12,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestart: of three consecutive bots, the first is killed before it can confirm anything,
-// and the second is stopped. Each later bot handles what the previous bot left and what has come in
-// since, and every update takes effect once.
+// TestAfterARestart checks that every update takes effect once across three consecutive bots. The
+// first is killed before it can confirm anything, and the second is stopped. Each later bot handles
+// what the previous bot left and what has come in since.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -51,7 +51,7 @@ func TestAfterARestart(t *testing.T) {
 	b.bot = launch(t, b.env, "run")
 	checkStaysFrozen(t, b, stopped)
 	checkEditedOnce(t, b, edited, result, at)
-	b.settle() // update ids restart only after a week without updates
+	b.settle() // update ids may restart at a lower value only while no update waits
 	numbers := newNumbers(b)
 	for _, first := range []int64{731_000_000, 17, 900_000_000} {
 		b.sim.RestartUpdateIDs(first)
@@ -139,7 +139,7 @@ func checkCare(t *testing.T, afterKill, afterStop *process) {
 }
 
 // checkEditedOnce checks that an edit of a command records no second match, and that a repeated
-// edit makes no second offer.
+// edit makes no second offer. at is the date of the edit that the bot has already received.
 func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result botsim.Message, at time.Time) {
 	t.Helper()
 	group.EditAt(result, "/match @bob 3:2", at)                  // the same edit in another update

@@ -18,8 +18,8 @@ func (b *botFixture) loseMessages(group *botsim.Chat) (lost lostMessages) {
 	return lost
 }
 
-// check: after the restore, new matches and prompts get the numbers of lost matches and prompts. A
-// press of the buttons of the lost messages or a reply to them changes nothing.
+// check checks that, after the restore, new matches and prompts get the numbers of lost matches and
+// prompts. A press of the buttons of the lost messages or a reply to them changes nothing.
 func (lost lostMessages) check(b *botFixture, group *botsim.Chat) {
 	t := b.t
 	t.Helper()

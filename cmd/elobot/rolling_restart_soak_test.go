@@ -14,7 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// buildOlder builds a release that does not know the notice of /join yet.
+// buildOlder builds a program that stands for an older release: it does not know the kind of notice
+// that answers /join.
 func buildOlder(t *testing.T) string {
 	t.Helper()
 	file, err := filepath.Abs("../../internal/bot/newer_release.go")
@@ -38,10 +39,9 @@ func buildOlder(t *testing.T) string {
 	return built
 }
 
-// TestRollingUpgrade: two webhook instances are replaced one by one by a newer release, while
-// results and joins come in. While an instance of the older release leads, notices that only the
-// newer release knows are set aside. Results are always answered in order, and after the upgrade
-// everything has been answered exactly once.
+// TestRollingUpgrade checks that everything is answered exactly once, and results in order, while
+// two webhook instances are replaced one by one by a newer release. As long as an instance of the
+// older release leads, notices that only the newer release knows are set aside.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	older := buildOlder(t)

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// TestConfiguration: before anything starts, all errors from flags, the environment and the file
-// are reported together, without secrets, and with hints at likely causes.
+// TestConfiguration checks that, before anything starts, all errors from flags, the environment and
+// the file are reported together, without secrets, and with hints at likely causes.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -49,9 +49,9 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseThere: if no server listens at DATABASE_URL, the bot exits. Its output suggests a
-// cause, and warns of settings without effect. Neither a missing passfile nor an API server with a
-// path is a configuration error.
+// TestNoDatabaseThere checks that, if no server listens at DATABASE_URL, the bot exits. Its output
+// suggests a cause, and warns of settings without effect. Neither a missing passfile nor an API
+// server with a path is a configuration error.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -67,8 +67,8 @@ func TestNoDatabaseThere(t *testing.T) {
 		`hint="LOG_LEVEL in line 3 of .env has a $`, `hint="ALL_PROXY has no effect`)
 }
 
-// TestDatabaseFromBeforeTheFirstRelease: the bot and a repair refuse a database from before version
-// 0.1.0, and say what to do.
+// TestDatabaseFromBeforeTheFirstRelease checks that the bot and a repair refuse a database from
+// before version 0.1.0, and say what to do.
 func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -82,8 +82,9 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	}
 }
 
-// TestNoUserInOutput: if the server refuses the password in DATABASE_URL, then run, verify and
-// doctor print no part of the user or the password. Neither does run if the URL is malformed.
+// TestNoUserInOutput checks that, if the server refuses the password in DATABASE_URL, then run,
+// verify and doctor print no part of the user or the password. Neither does run if the URL is
+// malformed.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.ByTCP(t, pgtest.Empty(t)))
@@ -110,8 +111,8 @@ func TestNoUserInOutput(t *testing.T) {
 	}
 }
 
-// TestWrongUsage: the error about wrong arguments points to the help and does not repeat misplaced
-// secrets.
+// TestWrongUsage checks that the error about wrong arguments points to the help and does not repeat
+// misplaced secrets.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"start"}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
@@ -124,7 +125,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// TestHelp: asking for help or the version succeeds.
+// TestHelp checks that asking for help or the version succeeds.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -161,9 +162,9 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	return cut
 }
 
-// testEphemeralResults: equal ephemeral messages within a second are different results, but a
-// message delivered twice is one result. A person's reply to an ephemeral message refers to that
-// message. The bot never replies to an ephemeral message.
+// testEphemeralResults checks that equal ephemeral messages within a second are different results,
+// but a message delivered twice is one result. A person's reply to an ephemeral message refers to
+// that message. The bot never replies to an ephemeral message.
 func testEphemeralResults(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob)
@@ -221,7 +222,7 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 	}
 }
 
-// testDeliveredTwice: an update delivered twice has one effect and one answer.
+// testDeliveredTwice checks that an update delivered twice has one effect and one answer.
 func testDeliveredTwice(t *testing.T, b *botFixture) {
 	sim, alice, group := b.sim, b.alice, b.group("Chess")
 	cut := cutPoll(t, sim)

@@ -18,28 +18,29 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestMonth: during a month of a group, the bot says what the transcripts contain.
+// TestMonth checks that the bot's messages during a month of a group match the transcripts.
 func TestMonth(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/month", (*script).quiet)
 }
 
-// TestEvening: during an evening of a club with ladders and topics for two games, the bot says what
-// the transcripts contain.
+// TestEvening checks that the bot's messages during an evening of a club with ladders and topics
+// for two games match the transcripts.
 func TestEvening(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/evening", (*script).says)
 }
 
-// TestNamedLadder: in a group whose members put the ladder's name first in their commands, the bot
-// says what the transcripts contain. The name is a word without any other meaning to the bot.
+// TestNamedLadder checks that the bot's messages match the transcripts in a group whose members put
+// the ladder's name first in their commands. The name is a word without any other meaning to the
+// bot.
 func TestNamedLadder(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/named_ladder", (*script).says)
 }
 
-// TestYear: during a year of a club that starts seasons in two ladders, the bot says what the
-// transcripts contain.
+// TestYear checks that the bot's messages during a year of a club that starts seasons in two
+// ladders match the transcripts.
 func TestYear(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/year", (*script).says)
@@ -48,7 +49,7 @@ func TestYear(t *testing.T) {
 // playFolder plays the scripts of a folder, each in its language, and compares the bot's messages
 // with the scripts. A file is both script and transcript: lines that begin with "|" are the bot's,
 // and lines that begin with "~" are the bot's edited messages. With -update, playFolder writes
-// these lines.
+// these lines. answered is called with the answer to each press, and may note it in the transcript.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -76,11 +77,11 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 // script is a script being played. Its lines are:
 //
 //	# Name @username        a member; the first member has added the bot
-//	— 21 —                  from now on it is noon, 21 days ago; no script crosses midnight
-//	— 2031-03-31 21:59 —    the time in UTC, in the future, so that no timer is due too early
+//	— 21 —                  the time is noon UTC, 21 days ago; later lines follow within that day
+//	— 2031-03-31 21:59 —    this time, in UTC; it is in the future, so that no timer is due yet
 //	! stop                  the bot stops, and messages wait until "! start"
-//	= Padel                 from now on, in this new topic, in "General", or in "private"
-//	x Padel                 the topic is deleted; a later message to it was already on its way
+//	= Padel                 the next lines are in this topic, new or known, "General" or "private"
+//	x Padel                 the topic is deleted; a later message to it was sent before that
 //	Name: text              a message; "\n" is a new line
 //	Name > button           a press of the button with this label, in the last message that has it
 //	Name ^ text             a reply to the last "Name: text" message of anybody
@@ -103,7 +104,8 @@ type script struct {
 	seen     map[[2]int64]int // how often each of the bot's messages was edited, by chat and message id
 }
 
-// playScript plays the lines of a script, and returns them with the bot's messages.
+// playScript plays the lines of a script, and returns them with the bot's messages. answered is as
+// in playFolder.
 func playScript(t *testing.T, language, text string, answered func(s *script, who botsim.User, answer string)) string {
 	t.Helper()
 	s := &script{
@@ -337,7 +339,7 @@ var (
 const (
 	monthNames = `januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|` +
 		`enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
-	// otherMonths lists the names that are replaced only after a day of the month.
+	// otherMonths lists month names that are replaced only if they follow a day of the month.
 	otherMonths = `january|february|march|may|june|july|october|december|` +
 		`января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
 )

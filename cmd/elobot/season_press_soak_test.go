@@ -22,11 +22,12 @@ const (
 	pressActions = 300 // per round
 )
 
-// TestSeasonsBeginAtThePress: 200 groups each start a season amid random presses, results, database
-// outages, stops and kills. A result counts in the season in which it was sent, unless it was sent
-// within the second of the press or, with a webhook, the second before. Webhook deliveries of
-// presses and messages may overtake each other, so results sent after the press may count in the
-// earlier season. The message about the new season, or the card, then says so.
+// TestSeasonsBeginAtThePress checks that results count in the season in which they were sent, while
+// 200 groups each start a season amid random presses, results, database outages, stops and kills. A
+// result may count in either season if it was sent within the second of the press or, with a
+// webhook, the second before. Webhook deliveries of presses and messages may overtake each other,
+// so results sent after the press may count in the earlier season. The message about the new
+// season, or the card, then says so.
 func TestSeasonsBeginAtThePress(t *testing.T) {
 	t.Parallel()
 	for name, bots := range map[string]int{"polling": 1, "webhook": 2} {
@@ -70,7 +71,6 @@ type pressHost struct {
 	proxy *dbtest.Proxy
 }
 
-// pressGroup is a group that starts a season.
 type pressGroup struct {
 	*botsim.Chat
 	admin       botsim.User

@@ -29,10 +29,11 @@ const (
 	looksEvery = 30 * time.Second
 )
 
-// TestSeasonsEndAtOnce: the seasons of 500 groups end together while results come in. The leader of
-// two instances is killed ten times, each time after it has ended some of the seasons, and the next
-// leader continues after at least a minute. Each season ends once. Its final table is posted within
-// Telegram's limits, and again only if that was counted as a possible duplicate.
+// TestSeasonsEndAtOnce checks that each season ends once if the seasons of 500 groups end together
+// while results come in. The leader of two instances is killed ten times, each time after it has
+// ended some of the seasons, and the next leader continues after at least a minute. Each final
+// table is posted within Telegram's limits, and again only if that was counted as a possible
+// duplicate.
 func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startSeasons(t)
@@ -60,16 +61,16 @@ func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Logf("%d kills, %d results: %s while seasons ended, %s shortly before", seasonKills, s.posted, s.meanwhile, s.calm)
 }
 
-// told counts the notices about ends of seasons.
+// told is a query that counts the notices about ends of seasons.
 const told = `SELECT count(*) FROM outbox WHERE kind = '` + ranking.KindSeason + `'`
 
-// seasons are groups whose seasons end together, and two bots behind a webhook.
+// seasons is the fixture of groups whose seasons end together, and of two bots behind a webhook.
 type seasons struct {
 	t       *testing.T
 	sim     *botsim.Server
 	url     string
 	pool    *pgxpool.Pool
-	plan    string // path of the file with the plan
+	plan    string // path of the file with the plan of the next crash
 	door    *balancer
 	bots    [2]*process
 	groups  []*botsim.Chat
@@ -117,7 +118,8 @@ func startSeasons(t *testing.T) *seasons {
 	return s
 }
 
-// start starts a bot with the planned crash.
+// start starts bot i, which crashes as soon as a plan in the file s.plan says so, and waits until
+// the bot serves.
 func (s *seasons) start(i int) {
 	s.t.Helper()
 	path, err := crashingBinary()
@@ -159,7 +161,8 @@ func hasEnded(p *process) bool {
 	}
 }
 
-// endSoon sets all ends of seasons to an instant in the near future, as if the month ended then.
+// endSoon sets all ends of seasons to an instant in the near future, as if the month ended then,
+// and returns that instant.
 func (s *seasons) endSoon() time.Time {
 	s.t.Helper()
 	ends := time.Now().Add(5 * time.Second).Truncate(time.Second)
@@ -193,9 +196,9 @@ func (s *seasons) report(group *botsim.Chat, winner, loser int) {
 }
 
 // reportMeanwhile reports as many results as the bots can record, from shortly before the leader
-// looks for due seasons until over returns true. The leader has led since the given time, and waits
-// at least until the seasons are due. reportMeanwhile counts the results recorded before and after
-// the first season ends.
+// looks for due seasons until over returns true. since is when the leader began to lead, and due is
+// the earliest time at which it ends the seasons. reportMeanwhile counts the results recorded
+// before and after the first season ends.
 func (s *seasons) reportMeanwhile(since, due time.Time, over func() bool) {
 	s.t.Helper()
 	looks := since

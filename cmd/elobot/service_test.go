@@ -35,8 +35,8 @@ func (s service) restarts(t *testing.T, p *process) bool {
 		!slices.Contains(strings.Fields(s["RestartPreventExitStatus"][0]), strconv.Itoa(code))
 }
 
-// TestService: systemd restarts a bot after a crash, but not after an error that would recur at
-// every start.
+// TestService checks that systemd restarts a bot after a crash, but not after an error that would
+// recur at every start.
 func TestService(t *testing.T) {
 	t.Parallel()
 	s := readService(t)

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testSettings: admins change the rules with the buttons of one message, which always shows the
-// current rules.
+// testSettings checks that admins change the rules with the buttons of one message, which always
+// shows the current rules.
 func testSettings(t *testing.T, b *botFixture) {
 	group := b.group("Chess") // Olga created it
 	says(t, visible(b.ask(group, b.alice, "/settings")), "Only the group’s admins")
@@ -29,8 +29,8 @@ func testSettings(t *testing.T, b *botFixture) {
 	equal(t, len(group.BotMessages()), 4, "messages")
 }
 
-// testTables: once an admin turns tables on, the next ranking and its pages are tables. If Telegram
-// refuses a table, the answer is sent once, as text.
+// testTables checks that, once an admin turns tables on, the next ranking and its pages are tables.
+// If Telegram refuses a table, the answer is sent once, as text.
 func testTables(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	for i := range 10 {

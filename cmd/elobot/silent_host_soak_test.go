@@ -43,8 +43,8 @@ var darkHosts = map[string]func(t *testing.T) string{
 	},
 }
 
-// TestDarkHosts: the bot starts with one or two silent hosts, wherever the working host is in the
-// list.
+// TestDarkHosts checks that the bot starts with one or two silent hosts, wherever the working host
+// is in the list.
 func TestDarkHosts(t *testing.T) {
 	t.Parallel()
 	for kind, makeDark := range darkHosts {

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// withHosts returns a database URL whose host is replaced by the hosts of other URLs, in this
-// order.
+// withHosts returns the database URL address with its host replaced by the hosts of the URLs in
+// others, in their order.
 func withHosts(t *testing.T, address string, others ...string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -24,8 +24,8 @@ func withHosts(t *testing.T, address string, others ...string) string {
 	return u.String()
 }
 
-// TestSilentHost: if the first of three hosts is frozen from the start and the second freezes while
-// the bot uses it, the bot starts and continues with the third.
+// TestSilentHost checks that, if the first of three hosts is frozen from the start and the second
+// freezes while the bot uses it, the bot starts and continues with the third.
 func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -34,9 +34,9 @@ const auditCommits = `
 	    END LOOP;
 	END $$`
 
-// TestOnlyTheDispatcherDoesNotWait: every commit waits for the disk, except when the dispatcher
-// records which notices it takes, and their outcome. Such commits change only the tables and
-// columns in want.
+// TestOnlyTheDispatcherDoesNotWait checks that every commit waits for the disk, except when the
+// dispatcher records which notices it takes, and what became of them. These commits change only the
+// tables and columns in want.
 func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

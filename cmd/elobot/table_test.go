@@ -70,7 +70,8 @@ func (b *table) undo(sender botsim.User, number int) {
 	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.amend(number, sender))
 }
 
-// fix corrects a score, given in the order in which the card names the players.
+// fix corrects the score of match number. The new score is in the order in which the card names the
+// players.
 func (b *table) fix(sender botsim.User, number int, score [2]int) {
 	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
 }
@@ -92,15 +93,15 @@ func (b *table) press(sender botsim.User, number int) bool {
 	return true
 }
 
-// undoData returns the data of the button that undoes a match in its current state.
+// undoData returns the data of the button that undoes match number in its current state.
 func (b *table) undoData(number int) string {
 	m := b.matches[number-1]
 	hash := sha256.Sum256(fmt.Appendf(nil, "m:%d:%d", m.posted.ChatID, m.posted.ID))
 	return fmt.Sprintf("1u:%d:%d:%s", number, m.changes, base64.RawURLEncoding.EncodeToString(hash[:6]))
 }
 
-// card returns the card of a match. Of several copies, it returns the last, whose message id the
-// bot has stored.
+// card returns the card of match number. Of several copies, it returns the last, whose message id
+// the bot has stored. It returns false if there is no card yet.
 func (b *table) card(number int) (botsim.Message, bool) {
 	all := b.group.BotMessages()
 	slices.Reverse(all)
@@ -116,7 +117,8 @@ func (b *table) expect(replyTo int, text string) {
 	b.answers = append(b.answers, wantedAnswer{replyTo, text})
 }
 
-// refuse returns how the answer begins if the sender cannot undo a match, or "" if the sender can.
+// refuse returns how the answer begins if the sender cannot undo match number, or "" if the sender
+// can.
 func (b *table) refuse(number int, sender botsim.User) string {
 	if number > len(b.matches) {
 		return fmt.Sprintf("There is no match #%d", number)
@@ -193,8 +195,8 @@ func (b *table) check() {
 	b.checkStored(truth)
 }
 
-// checkCallbackAnswers checks the answers to pressed buttons, except expired ones, which are never
-// sent.
+// checkCallbackAnswers checks that the answers to pressed buttons begin as expected, except expired
+// answers, which are never sent.
 func (b *table) checkCallbackAnswers() {
 	b.t.Helper()
 	late := collect(b.t, b.pool, pgx.RowTo[string],
@@ -249,7 +251,7 @@ func (b *table) checkAnswers() {
 	}
 }
 
-// checkCard checks the final text of a match's card.
+// checkCard checks that the final text of a match's card agrees with m.
 func (b *table) checkCard(number int, m *reported) {
 	b.t.Helper()
 	card, ok := b.card(number)

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testTopicNotFound: a topic that Telegram does not find stays bound to its ladder until an admin
-// unbinds it. A final table that cannot be sent to a topic goes to the ladder's next topic, or to
-// General if there is none.
+// testTopicNotFound checks that a topic that Telegram does not find stays bound to its ladder until
+// an admin unbinds it. A final table that cannot be sent to a topic goes to the ladder's next
+// topic, or to General if there is none.
 func testTopicNotFound(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which stands for General

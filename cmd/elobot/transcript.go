@@ -82,7 +82,7 @@ func (t *transcript) title(name, about string) {
 	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
 }
 
-// date prints the day of the messages that follow.
+// date prints the day of at, for the messages that follow.
 func (t *transcript) date(at time.Time) {
 	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
 }

@@ -8,8 +8,8 @@ import (
 	"charm.land/lipgloss/v2/table"
 )
 
-// richMessage is a message of the bot that consists of a table, with a caption and a footer if it
-// has them.
+// richMessage is a message of the bot that consists of a table and, optionally, a caption and a
+// footer.
 type richMessage struct {
 	Caption markup `xml:"table>caption"`
 	Rows    []struct {

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTranscriptStyles: with colors, tags turn into styles. Without colors, tags are removed. In
-// both cases, a message cannot send other escape sequences to the terminal.
+// TestTranscriptStyles checks that, with colors, tags turn into styles. Without colors, tags are
+// removed. In both cases, a message cannot send other escape sequences to the terminal.
 func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
 	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n" +
@@ -35,8 +35,8 @@ func TestTranscriptStyles(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfButtons: edits look different from messages, buttons are numbered across all
-// rows, and a callback answer is plain text.
+// TestTranscriptOfButtons checks that edits look different from messages, buttons are numbered
+// across all rows, and a callback answer is plain text.
 func TestTranscriptOfButtons(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -60,8 +60,8 @@ func TestTranscriptOfButtons(t *testing.T) {
 	}
 }
 
-// TestTranscriptAtWidths: on a terminal, no line is too wide, no word is cut, and all lines of a
-// message start in the column after its sender's name.
+// TestTranscriptAtWidths checks that, on a terminal, no line is too wide, no word is cut, and all
+// lines of a message start in the column after its sender's name.
 func TestTranscriptAtWidths(t *testing.T) {
 	t.Parallel()
 	m := botsim.Message{
@@ -103,8 +103,8 @@ func TestTranscriptAtWidths(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfTables: a table is drawn with lines and, if it has one, a header. Numbers are
-// right-aligned, and the table fits the width of the terminal.
+// TestTranscriptOfTables checks that a table is drawn with lines and, if it has one, a header.
+// Numbers are right-aligned, and the table fits the width of the terminal.
 func TestTranscriptOfTables(t *testing.T) {
 	t.Parallel()
 	const ranking = "<table bordered striped><caption><b>Ranking</b> · Club &amp; friends</caption>" +
@@ -154,8 +154,8 @@ func TestTranscriptOfTables(t *testing.T) {
 	}
 }
 
-// TestTypedMessages: a pasted line or a trailing backslash continues a message, and an interrupt
-// does not lose the messages before it.
+// TestTypedMessages checks that a pasted line or a trailing backslash continues a message, and an
+// interrupt does not lose the messages before it.
 func TestTypedMessages(t *testing.T) {
 	t.Parallel()
 	keys := strings.NewReader("/ranking\r" + "\x1b[200~/match @bobby 3:1\r@carol 3:0\x1b[201~\r" +
@@ -179,8 +179,8 @@ func TestTypedMessages(t *testing.T) {
 	}
 }
 
-// TestNothingToAnswer: a press without any button and a reply without any message print a remark
-// and lead to no update.
+// TestNothingToAnswer checks that, as long as there is no button to press and no message to reply
+// to, pressing and replying print a remark and lead to no update.
 func TestNothingToAnswer(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)

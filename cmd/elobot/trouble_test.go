@@ -30,7 +30,8 @@ func (d *troubles) report(n int) {
 	}
 }
 
-// waits calls do to break the database, and checks that results then wait.
+// waits calls do to break the database, and checks that results then wait. what describes the fault
+// for error messages.
 func (d *troubles) waits(what string, do func()) {
 	d.t.Helper()
 	waited := func() int { return strings.Count(d.bot.output.String(), "database unavailable, updates have to wait") }
@@ -56,10 +57,10 @@ func (d *troubles) goesOn() {
 	})
 }
 
-// TestDatabaseTroubles: the database turns read-only for a while, and sessions begun in that time
-// stay read-only. Then it refuses all new sessions, and then it goes away and comes back. Then it
-// stops answering, and the bot is stopped and started again. Results wait during each fault, and
-// none is lost or recorded twice.
+// TestDatabaseTroubles checks that results wait during each of several faults of the database, and
+// that none is lost or recorded twice. The database turns read-only for a while, and sessions begun
+// in that time stay read-only. Then it refuses all new sessions, and then it goes away and comes
+// back. Finally, it stops answering, and the bot is stopped and started again.
 func TestDatabaseTroubles(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -91,7 +92,8 @@ func TestDatabaseTroubles(t *testing.T) {
 	order(`ALTER DATABASE ` + name + ` RESET default_transaction_read_only`)
 	d.goesOn()
 
-	// As during a change of password, with an exhausted pooler, or while a database is replaced.
+	// These errors occur after a change of the password, with an exhausted pooler, or while a
+	// database is being replaced.
 	d.waits("refused", func() {
 		d.proxy.Refuse("28P01", "28000", "XX000", "3D000")
 		order(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity

@@ -23,9 +23,9 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// TestKilledWhileAmending: the bot is killed at random moments while results are undone and
-// corrected by commands and buttons. Every command takes effect once, in order, and is answered.
-// The ratings follow from the matches that count.
+// TestKilledWhileAmending checks that every command takes effect once, in order, and is answered,
+// although the bot is killed at random moments while results are undone and corrected by commands
+// and buttons. The ratings follow from the matches that count.
 func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
 	const kills, commands = 15, 10 // commands per kill
@@ -97,8 +97,8 @@ func (k *killed) command(random *rand.Rand, b *table) {
 	}
 }
 
-// unasked returns the sender. If the sender would be asked to confirm, as an admin who did not play
-// the match, it returns one of the match's players instead.
+// unasked returns a person whom the bot does not ask to confirm an undo of the match: the sender
+// or, if the sender is an admin who did not play the match, one of its players.
 func (b *table) unasked(sender botsim.User, number int) botsim.User {
 	if number > len(b.matches) {
 		return sender

@@ -18,8 +18,8 @@ func undoButton(t *testing.T, card botsim.Message) string {
 	return card.Buttons[0][0].CallbackData
 }
 
-// checkStruck waits until a card has been edited the given number of times, and checks that its
-// match is undone.
+// checkStruck waits until a card has been edited the given number of times, and checks that it
+// shows an undone match and contains why.
 func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits int, why string) {
 	t.Helper()
 	now, err := group.WaitEdits(testContext(t), card.ID, edits)
@@ -28,8 +28,8 @@ func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits in
 	checkUndone(t, now, why)
 }
 
-// checkUndone checks that a message is the card of an undone match. A match undone by a merge
-// cannot be restored.
+// checkUndone checks that a message is the card of an undone match and contains why. A match undone
+// by a merge cannot be restored.
 func checkUndone(t *testing.T, card botsim.Message, why string) {
 	t.Helper()
 	says(t, visible(card), why)
@@ -56,8 +56,8 @@ func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
 	}
 }
 
-// testUndoButton: the button undoes the match once, for people who may undo it. Others only get a
-// callback answer.
+// testUndoButton checks that the button undoes the match once, for people who may undo it. Others
+// only get a callback answer.
 func testUndoButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
@@ -79,8 +79,8 @@ func testUndoButton(t *testing.T, b *botFixture) {
 	equal(t, len(group.BotMessages()), 2, "messages")
 }
 
-// testRestoreButton: the person who undid a match can restore it with the button on its card. The
-// card then has its former text, and a new undo button.
+// testRestoreButton checks that the person who undid a match can restore it with the button on its
+// card. The card then has its former text, and a new undo button.
 func testRestoreButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	// After this match, the next card mentions no new players, and the bot knows all names.
@@ -105,8 +105,8 @@ func testRestoreButton(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAllWaysToAmend: /undo and /fix find the match by number, by its card, or by the command that
-// reported it. A bare /undo finds the sender's last match.
+// testAllWaysToAmend checks that /undo and /fix find the match by number, by its card, or by the
+// command that reported it. A bare /undo finds the sender's last match.
 func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
@@ -152,8 +152,8 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAdminsUnknown: if the bot cannot find out who is an admin, it asks people to try again.
-// Commands that need no admin work as usual.
+// testAdminsUnknown checks that, if the bot cannot find out who is an admin, it asks people to try
+// again. Commands that need no admin work as usual.
 func testAdminsUnknown(t *testing.T, b *botFixture) {
 	type trial struct {
 		group  *botsim.Chat
@@ -192,8 +192,8 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoWindow: players can undo and fix a match only within the undo window. Admins can undo it
-// later, too.
+// testUndoWindow checks that players can undo and fix a match only within the undo window. Admins
+// can undo it later, too.
 func testUndoWindow(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	before := time.Now().Add(-2 * time.Hour)

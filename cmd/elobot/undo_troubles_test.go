@@ -7,9 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testUndoInTopics: answers go to the topic of the command, and cards are edited in their own
-// topic. In Telegram's data, every message in a topic replies to the topic's creation. The bot does
-// not treat that as a reply.
+// testUndoInTopics checks that answers go to the topic of the command, and cards are edited in
+// their own topic. In Telegram's data, every message in a topic replies to the topic's creation,
+// but the bot does not treat that as a reply.
 func testUndoInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
@@ -41,8 +41,8 @@ func testUndoInTopics(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoneBeforeTheCardIsSent: if a match is undone or fixed before its card is sent, the card
-// shows that from the start. It is sent in order and never edited.
+// testUndoneBeforeTheCardIsSent checks that, if a match is undone or fixed before its card is sent,
+// the card shows that from the start. It is sent in order and never edited.
 func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage",
@@ -75,8 +75,8 @@ func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	says(t, visible(answers[6]), "Match #3 undone")
 }
 
-// testUndoWithoutTheCard: a match can be undone after its card was deleted, and the queue does not
-// get stuck.
+// testUndoWithoutTheCard checks that a match can be undone after its card was deleted, and the
+// queue does not get stuck.
 func testUndoWithoutTheCard(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
@@ -84,7 +84,7 @@ func testUndoWithoutTheCard(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.alice, "/fix 1 3:2")), "Match #1 corrected")
 	b.settle()
 	says(t, visible(b.ask(group, b.alice, "/undo 1")), "Match #1 undone")
-	// A phone that still shows the deleted card can press its button.
+	// A member whose phone still shows the deleted card can press its button.
 	card = b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)
 	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #2 undone")

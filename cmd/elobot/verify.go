@@ -133,7 +133,7 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int
 	return differences, seasons, nil
 }
 
-// counted returns a number with its noun in the singular or plural.
+// counted returns n with its noun: one if n is 1, otherwise many.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -142,7 +142,7 @@ func counted(n int, one, many string) string {
 }
 
 // repairAll repairs seasons, each in a transaction of its own, and returns how many it changed. It
-// prints and skips those that cannot be repaired.
+// skips the seasons that cannot be repaired, and prints which they are.
 func repairAll(ctx context.Context, store ranking.Store, seasons []season) (n int, err error) {
 	for _, l := range seasons {
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {
@@ -191,6 +191,7 @@ var problems = map[ranking.Problem]string{
 	ranking.MissingKey:      "the command that recorded it is not marked as handled",
 	ranking.DuplicateKey:    "another match has the same idempotency key",
 	ranking.WrongSides:      "a side has no player, or a player without a standing in the ladder",
+	ranking.WrongParts:      "its players do not count as the merges and splits of the group say",
 	ranking.WrongSets:       "the score does not match the sets: it is {stored}, but should be {want}",
 	ranking.MissingEntry:    "the history has no entry, but should say {want}",
 	ranking.EntryOfUndone:   "it is undone, but the history still says {stored}",

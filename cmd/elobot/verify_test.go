@@ -94,8 +94,8 @@ func (b *verifyFixture) contents(t *testing.T) []string {
 		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
 }
 
-// TestVerify: verify reports the damage done to copies of a database, and repairs what can be
-// calculated from the matches.
+// TestVerify checks that verify reports the damage done to copies of a database, and repairs what
+// can be calculated from the matches.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := newVerifyFixture(t)
@@ -112,8 +112,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// testVerifyWithoutAChat: a group whose chat now belongs to another group is named, verified and
-// repaired.
+// testVerifyWithoutAChat checks that a group whose chat now belongs to another group is named,
+// verified and repaired.
 func testVerifyWithoutAChat(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"UPDATE groups SET chat_id = NULL, former_chat_id = chat_id WHERE chat_id = (SELECT id FROM chats WHERE telegram_chat_id = GO)",
@@ -135,8 +135,8 @@ Verifying again:
 `+fmt.Sprintf(outcome, "3 groups with 5 matches", "no differences")+named, "", "--repair")
 }
 
-// testVerifyShowsAndRepairs: a group damaged in many ways is reported before the repair and clean
-// after it.
+// testVerifyShowsAndRepairs checks that a group damaged in many ways is reported before the repair
+// and clean after it.
 func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
@@ -166,8 +166,8 @@ Verified 2 groups with 5 matches: no differences.
 `, "", "--repair")
 }
 
-// testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is,
-// and the rest is repaired.
+// testVerifyWhatCannotBeRepaired checks that data that cannot be calculated from the matches stays
+// as it is, and the rest is repaired.
 func testVerifyWhatCannotBeRepaired(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
@@ -202,8 +202,8 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 	}
 }
 
-// testVerifyWhatCannotBeCalculated: if a side of a match has no player, the ratings cannot be
-// calculated, and a repair changes neither the standings nor the history.
+// testVerifyWhatCannotBeCalculated checks that, if a side of a match has no player, the ratings
+// cannot be calculated, and a repair changes neither the standings nor the history.
 func testVerifyWhatCannotBeCalculated(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
@@ -221,8 +221,8 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 	equal(t, b.contents(t), before, "data")
 }
 
-// testVerifyShowsTheFirst: only the first differences of a group are shown, because a single wrong
-// match can make many later matches differ.
+// testVerifyShowsTheFirst checks that only the first differences of a group are shown, because a
+// single wrong match can make many later matches differ.
 func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
@@ -250,9 +250,9 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	equal(t, strings.Join(lines[50:], "\n"), want, "last lines")
 }
 
-// testVerifyInterrupted: an interrupted verification says so and exits with 1. A repair without
-// differences reports success, and a group that does not exist is an error. Neither changes the
-// standings or the history.
+// testVerifyInterrupted checks that an interrupted verification says so and exits with 1. A repair
+// without differences reports success, and a group that does not exist is an error. Neither changes
+// the standings or the history.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	must(t, err)

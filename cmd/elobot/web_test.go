@@ -22,7 +22,6 @@ const publicURL = "https://elo.example.org"
 
 var boardLink = regexp.MustCompile(regexp.QuoteMeta(publicURL) + `(/g/\d+/[\w-]+/)`)
 
-// browse requests a page from a bot, and returns its status and content.
 func browse(t *testing.T, p *process, path string) (int, string) {
 	t.Helper()
 	resp := visit(t, p, path)
@@ -80,9 +79,9 @@ func (b *botFixture) board(group *botsim.Chat, value string) string {
 	return link[1]
 }
 
-// TestWebBoard: an admin turns on the group's web board, and its link works for everyone. Each of
-// two instances notifies its viewers of a match. A new link disconnects all viewers. The end of the
-// bot's membership disconnects the group's viewers too.
+// TestWebBoard checks that only an admin can turn on the group's web board, and that its link then
+// works for everyone. Each of two instances notifies its viewers of a match. A new link disconnects
+// all viewers. If the bot is no longer a member, the group's viewers are disconnected too.
 func TestWebBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -155,8 +154,8 @@ func TestWebBoard(t *testing.T) {
 	b.finish()
 }
 
-// cutsWithoutBot: if the bot is kicked or removed, or the group deleted, viewers are disconnected
-// and the link stops working. When the bot is back, the link works again.
+// cutsWithoutBot checks that, if the bot is kicked or removed, or the group deleted, viewers are
+// disconnected and the link stops working. When the bot is back, the link works again.
 func (b *botFixture) cutsWithoutBot() {
 	t := b.t
 	t.Helper()
@@ -188,10 +187,11 @@ func (b *botFixture) cutsWithoutBot() {
 	}
 }
 
-// TestWebBoardAfterARestore: after a restore, a new group may get the id of a lost group that was
-// newer than the backup. The link of the lost group does not open the new group's board. If the
-// backup has an earlier link of a group, that link works again, and the newest does not. Buttons of
-// lost messages, and replies to them, do not change new matches or prompts with the same numbers.
+// TestWebBoardAfterARestore checks which links and buttons work after the database was restored
+// from a backup. A new group gets the id of a lost group that was newer than the backup, but the
+// lost group's link does not open the new group's board. If the backup has an earlier link of a
+// group, that link works again, and the newest does not. Buttons of lost messages, and replies to
+// them, do not change new matches or prompts with the same numbers.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

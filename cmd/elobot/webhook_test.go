@@ -66,7 +66,8 @@ func (e *entrance) lead(t *testing.T, p *process) {
 	})
 }
 
-// post sends a request to the entrance, as anyone can, and returns the status.
+// post sends a request to the entrance, with secret in the header in which Telegram sends the
+// webhook's secret. It returns the status of the response.
 func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(testContext(t), method, e.URL+path, bytes.NewReader(body))
@@ -78,7 +79,8 @@ func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) 
 	return response.StatusCode
 }
 
-// matchUpdate returns an update with a message in which Alice reports a result against @bob.
+// matchUpdate returns the update with the given id. In its message, whose id is message, Alice
+// reports a result against @bob.
 func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []byte {
 	return fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup",`+
 		`"title":"Chess"},"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/match @bob 3:1",`+
@@ -86,8 +88,8 @@ func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []b
 		id, message, time.Now().Unix(), group.ID(), alice.ID)
 }
 
-// TestWebhook: a bot can be switched from polling to a webhook and back, and an operator can
-// inspect the webhook.
+// TestWebhook checks that a bot can be switched from polling to a webhook and back, and an operator
+// can inspect the webhook.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -204,9 +206,9 @@ func TestBehindAWebhook(t *testing.T) {
 	b.finish()
 }
 
-// testTakesNothingElse: requests other than deliveries of an update with the secret are refused,
-// and nothing in them is stored. Each update from Telegram that cannot be decoded becomes a dead
-// letter with the reason.
+// testTakesNothingElse checks that requests other than deliveries of an update with the secret are
+// refused, and nothing in them is stored. Each update from Telegram that cannot be decoded becomes
+// a dead letter with the reason.
 func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)
@@ -263,8 +265,8 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	}
 }
 
-// testMetrics: the metrics count every sent notice as sent and delivered, and say that the bot
-// dispatches.
+// testMetrics checks that the metrics count every sent notice as sent and delivered, and say that
+// the bot dispatches.
 func testMetrics(t *testing.T, b *botFixture, _ *entrance) {
 	address := adminOf(t, b.bot)
 	b.settle()

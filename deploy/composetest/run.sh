@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks that the Compose file does what README.md says: runs the README's command in the root of a clone without a .env file,
-# reports a match in a simulated group, and waits for the bot's card. It does so with each version of Compose on the machine, and
-# removes everything afterwards.
+# Checks that the Compose file works as README.md says. With each version of Compose on the machine,
+# it runs the README's command in the root of a clone without a .env file, reports a match in a
+# simulated group, and waits for the bot's card. Afterward, it removes everything.
 #
-# Telegram is simulated on the address of Docker's bridge, which containers reach. Do not run it where that address can be reached
-# from outside the machine.
+# The simulated Telegram listens on the address of Docker's bridge, so that containers can reach it.
+# Do not run this script where other machines can reach that address.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -13,9 +13,9 @@ fail() {
     exit 1
 }
 
-# Settings of this shell would win over those of the .env file.
+# Settings in this shell would override the .env file.
 unset "${!TELEGRAM_@}" "${!LOG_@}" "${!COMPOSE_@}"
-# A project and an image of its own, so that a real bot on the same engine is left alone.
+# Use a separate project and image, so that a real bot on the same engine is not affected.
 export COMPOSE_PROJECT_NAME=elobot-composetest-$$ IMAGE=elobot-composetest-$$
 
 read -r -a readme < <(grep -E '^ *docker compose .*\<up\>' README.md) || fail 'README.md has no line that starts the bot with docker compose'
@@ -23,7 +23,7 @@ bridge=$(ip -4 -o address show docker0 | awk '{sub("/.*", "", $4); print $4; exi
 [[ -n $bridge ]] || fail 'docker0 has no IPv4 address'
 [[ ! -e .env ]] || fail 'there is a .env file, and it is not overwritten'
 
-# await TEXT: waits until the bot says a line that has the text.
+# await TEXT waits until the bot sends a line that contains TEXT.
 await() {
     local line=
     until [[ $line == *$1* ]]; do
@@ -41,7 +41,8 @@ clean_up() {
     exit "$result"
 }
 
-# In a subshell, which cleans up when it ends. Telegram ends with its input.
+# play COMPOSE... runs the check with one version of Compose. It is a subshell, so its EXIT trap
+# runs for each version. The simulated Telegram ends when its input does.
 play() (
     compose=("$@")
     coproc telegram { exec go run ./deploy/composetest "$bridge:0"; }

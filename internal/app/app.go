@@ -38,19 +38,18 @@ const (
 	// enough for a database that starts together with the bot, and short enough for an operator who
 	// waits for the error.
 	databaseTimeout = 20 * time.Second
-	// requestTimeout limits each attempt of a step that sends requests to Telegram, at the start or
-	// in a command other than run.
+	// requestTimeout limits the requests to Telegram at startup and in commands other than run. A
+	// step that is retried has this time for each attempt.
 	requestTimeout = 10 * time.Second
 )
 
 // Run runs the bot until the context ends. It then stops polling and sending at the same time. It
-// returns early with an error if the bot cannot start or go on.
+// returns early with an error if the bot cannot start or continue.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
 	ready := new(readiness)
 	ready.await("the database")
-	// Listen before anything that can wait, so that a health check does not take the process for
-	// dead.
+	// Listen before waiting for anything, so that health checks do not take the process for dead.
 	servers, err := c.listen(ctx, ready, log)
 	defer servers.close()
 	if err != nil {
@@ -129,7 +128,7 @@ func serve(
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopNotifying() // not before, because the work notifies the other instances
+		defer stopNotifying() // only now, because the work notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		if !b.polls {
 			working.Go(func() error { return servers.public.Run(ctx) })
@@ -161,7 +160,7 @@ type instance struct {
 	notifier   *postgres.Notifier
 	dispatcher *outbox.Dispatcher
 	boards     *boards
-	board      *web.Board // the pages of all groups; served if there is a public address
+	board      *web.Board // the web pages of all groups; served only if PUBLIC_URL is set
 	admins     *telegram.AdminCache
 	incoming   incoming
 	// pollPipeline handles the updates that the leader polls; its writes need the lease.
@@ -206,7 +205,9 @@ func newInstance(
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.pollPipeline.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	sender := bot.NewSender(client, self, log).WithViews(questions)
+	exports := pgranking.NewStore(pools.Questions, nil)
+	exports.Now = client.Now
+	sender := bot.NewSender(client, self, log).WithViews(questions).WithExports(exports)
 	if c.PublicURL != "" {
 		sender.WithWeb(links.Link, links.FitsButtons())
 	}
@@ -217,13 +218,13 @@ func newInstance(
 	return b
 }
 
-// newPipeline returns a pipeline of updates. Its writes need the lease, unless lease is nil.
+// newPipeline returns a pipeline whose writes need the lease, unless lease is nil.
 func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, settings ranking.Settings) pipeline {
 	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
 	store.Auxiliary, store.Now, store.Log, store.WebChanged = b.pools.Auxiliary, b.client.Now, b.log, b.notifier.WebChanged
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
 	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
-	service := ranking.NewService(store, questions, b.admins, b.log, settings)
+	service := ranking.NewService(store, questions, b.admins, b.log, settings).WithFiles(b.client)
 	router := bot.NewRouter(service, b.self)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
@@ -274,9 +275,9 @@ func (b *instance) work(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// claim fails if another bot has adopted the database since the start. If the database session does
-// not answer in time, claim drops it and asks again in another session, because the leader neither
-// sends nor polls until claim returns. It ignores all other errors.
+// claim fails if another bot has adopted the database since this instance started. If the database
+// connection does not answer in time, claim drops it and asks again on another one, because the
+// leader neither sends nor polls until claim returns. It ignores all other errors.
 func (b *instance) claim(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, leaseTimeout)
@@ -292,8 +293,8 @@ func (b *instance) claim(ctx context.Context) error {
 	}
 }
 
-// poll polls for updates until the context ends, or until a retry is pointless, which is an error.
-// With a webhook it only waits.
+// poll polls for updates until the context ends. It returns an error if retrying is pointless. With
+// a webhook, it only waits for the context to end.
 func (b *instance) poll(ctx context.Context) error {
 	if !b.polls {
 		<-ctx.Done()

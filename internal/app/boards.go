@@ -34,9 +34,9 @@ type boardStore interface {
 }
 
 // boards keeps the boards of all chats up to date. It queues an update after something has happened
-// in a chat, but not within an interval of the chat's last update. The interval starts when that
-// update is queued, and again when it is sent, because an update may wait a long time. Updates for
-// all chats are queued every boardsEvery.
+// in a chat, but waits until interval has passed since the chat's last update. The interval starts
+// when an update is queued, and again when the update is sent, because it may wait a long time in
+// between. Updates for all chats are queued every boardsEvery.
 //
 // What an update shows is read when it is sent. The touched chats are lost when the process ends,
 // but the next leader makes up for that: it starts by updating all boards.
@@ -50,8 +50,8 @@ type boards struct {
 	touched map[outbox.ChatID]struct{}
 	updated map[outbox.ChatID]time.Time // when a board's last update was queued or sent
 
-	// retry is the earliest time of the next call to the store after a failed one. It is zero
-	// unless the last call failed. Only the goroutine of run uses it.
+	// retry is the earliest time of the next call to the store, if the last call failed; otherwise
+	// it is zero. Only the goroutine of run uses it.
 	retry time.Time
 }
 

@@ -50,9 +50,10 @@ func (f *fakeBoards) QueueAllBoards(context.Context) ([]outbox.ChatID, error) {
 	return []outbox.ChatID{1, 3}, f.err()
 }
 
-// TestWhenBoardsAreUpdated: updates of all boards are queued at the start and every hour. An update
-// of a chat's board is queued when something happens in the chat, but not within an interval after
-// its last update was queued or sent. Failed attempts to queue an update are repeated.
+// TestWhenBoardsAreUpdated checks that updates of all boards are queued at the start and every
+// hour. An update of a chat's board is queued when something happens in the chat, but not within an
+// interval after its last update was queued or sent. Failed attempts to queue an update are
+// repeated.
 func TestWhenBoardsAreUpdated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -47,7 +47,7 @@ type TelegramConfig struct {
 	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"Bot API server (default: https://api.telegram.org)."`
 }
 
-// DatabaseConfig configures where the database is.
+// DatabaseConfig locates the database. Without a DatabaseURL, the bot keeps its own database.
 type DatabaseConfig struct {
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL database, such as postgres://user:password@host:5432/database; without one, the bot keeps its own (default: none)."`
 	DataDir     string `name:"data" env:"DATA_DIR" placeholder:"DIR" help:"Folder in which the bot keeps its own database if DATABASE_URL is not set, or off to make DATABASE_URL required (default: elobot-data)."`
@@ -62,8 +62,8 @@ func (e *ConfigError) Error() string {
 	return "the configuration is not valid, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
-// tokenForm matches what may be a token. Real tokens have 35 characters after the colon; tokenForm
-// accepts 25 or more.
+// tokenForm matches anything that may be a token. Real tokens have 35 characters after the colon,
+// but Telegram does not document that, so 25 are enough.
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
 // Resolve fills in the defaults and checks the configuration. If there are faults, it returns a
@@ -182,9 +182,9 @@ func (c *Config) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// WithClient calls do with a Telegram client of the bot, which it closes afterward, and with a
-// context that ends after requestTimeout. It returns a *ConfigError if the configuration has
-// faults, or if more, the caller's own list of faults, is not empty.
+// WithClient calls do with a Telegram client and a context that ends after requestTimeout, and
+// closes the client afterward. It returns a *ConfigError if the configuration has faults, or if
+// more, which lists other faults that the caller has found, is not empty.
 func (c *TelegramConfig) WithClient(
 	ctx context.Context, more []string, do func(context.Context, *telegram.Client) error,
 ) error {

@@ -45,7 +45,7 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 // already says what to do.
 func (c DatabaseConfig) withHint(err error) error {
 	switch {
-	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do
+	case errors.Is(err, postgres.ErrTransactionPooling):
 		return err
 	case c.own():
 		return fmt.Errorf("%w\nThis is the bot's own database: does the log in its folder say why?", err)

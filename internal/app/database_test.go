@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestDatabaseHints: the hint tells the operator what to check, as far as the server reveals the
-// cause.
+// TestDatabaseHints checks that the hint tells the operator what to check, as far as the server
+// reveals the cause.
 func TestDatabaseHints(t *testing.T) {
 	t.Parallel()
 	refused := func(code string) error { return fmt.Errorf("connect to the database: %w", &pgconn.PgError{Code: code}) }

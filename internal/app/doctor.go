@@ -30,14 +30,14 @@ import (
 const (
 	// doctorPatience limits each step of examining the database.
 	doctorPatience = 5 * time.Second
-	// longBacklog is the longest normal wait of a notice that nothing holds back.
+	// longBacklog is how long a notice may wait before that counts as a problem, unless its chat is
+	// frozen or parked, or only a newer release can send it.
 	longBacklog = 5 * time.Minute
 	// oldestPostgres is the oldest major version of PostgreSQL that the bot supports.
 	oldestPostgres = 15
 	// clockTolerance is how far another clock may differ from this machine's clock.
 	clockTolerance = 30 * time.Second
-	// deliveryTrouble is the maximum age of a failed delivery to the webhook that is reported as a
-	// problem.
+	// deliveryTrouble is how long a failed delivery to the webhook counts as a problem.
 	deliveryTrouble = time.Hour
 )
 
@@ -57,8 +57,8 @@ type doctor struct {
 	clocks []aheadClock  // the clocks that could be read
 }
 
-// aheadClock says how far a clock is ahead of this machine's clock. A negative value means that it
-// is behind.
+// aheadClock is a clock, and how far it is ahead of this machine's clock. ahead is negative if the
+// clock is behind.
 type aheadClock struct {
 	name  string
 	ahead time.Duration
@@ -166,7 +166,7 @@ func (d *doctor) proxy() {
 	case proxy == nil:
 		scheme := strings.ToUpper(api.Scheme)
 		d.well("proxy", "none: by %s_PROXY and NO_PROXY, requests to %s are direct", scheme, api.Host)
-	case isProxy(proxy.String()): // settings reports others
+	case isProxy(proxy.String()): // otherwise, settings reports it
 		d.well("proxy", "%s://%s, for requests to %s", proxy.Scheme, proxy.Host, api.Host)
 	}
 }
@@ -219,7 +219,7 @@ func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
 	}
 }
 
-// hostOf returns the host of a webhook's URL, or words that stand for it if the URL is invalid. The
+// hostOf returns the host of a webhook's URL, or a substitute for it if the URL is invalid. The
 // rest of the URL may be a secret.
 func hostOf(webhook string) string {
 	u, err := url.Parse(webhook)
@@ -294,7 +294,8 @@ func absolute(path string) string {
 	return path
 }
 
-// server reports on the server, the connection to it, the role's rights, and the clocks.
+// server reports on the server, the connection to it, the role's rights, and the clocks. name
+// identifies the server in the reports.
 func (d *doctor) server(f postgres.ServerFacts, name string) {
 	d.clocks = append(d.clocks, aheadClock{"database", time.Until(f.Now)})
 	switch {

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestFindings: for facts that a test cannot easily bring about, the findings have the expected
-// text.
+// TestFindings checks that findings about facts that are hard to bring about in a test have the
+// expected text.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Owns: true}
@@ -108,8 +108,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNewerTimeZones: the machine's zone files are mentioned only if they are newer than the zone
-// files of this release.
+// TestNewerTimeZones checks that the machine's zone files are mentioned only if they are newer than
+// the zone files of this release.
 func TestNewerTimeZones(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ file, text, want string }{
@@ -131,7 +131,7 @@ func TestNewerTimeZones(t *testing.T) {
 	}
 }
 
-// TestHintOfDatabase: the hint mentions DATABASE_URL only if the operator has set it.
+// TestHintOfDatabase checks that the hint mentions DATABASE_URL only if the operator has set it.
 func TestHintOfDatabase(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

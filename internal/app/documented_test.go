@@ -12,7 +12,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// documented is the documentation of a setting.
 type documented struct {
 	flag, fallback string // fallback is the default
 }
@@ -58,8 +57,8 @@ func realSettings(t *testing.T) map[string]documented {
 	return settings
 }
 
-// TestSettingsDocumented: docs/configuration.md documents all settings and no others, with their
-// flags and real defaults.
+// TestSettingsDocumented checks that docs/configuration.md documents all settings and no others,
+// with their flags and real defaults.
 func TestSettingsDocumented(t *testing.T) {
 	t.Parallel()
 	page := make(map[string]documented)
@@ -95,9 +94,10 @@ func meaningOf(c *Config) []any {
 		c.ServingConfig, c.WebhookConfig, c.resultLimit}
 }
 
-// TestSettingsInFiles: .env.example has all settings with their real defaults, and the Compose file
-// passes all of them on, except DATA_DIR and DATABASE_URL, because its services include a database
-// server. Any other setting that Compose does not pass on would have no effect in .env.
+// TestSettingsInFiles checks that .env.example lists all settings with their real defaults, and
+// that the Compose file passes them to the bot: a setting in .env that Compose does not pass on has
+// no effect. DATA_DIR and DATABASE_URL are exceptions, because the Compose project has its own
+// database server.
 func TestSettingsInFiles(t *testing.T) {
 	t.Parallel()
 	want := make(map[string]string)
@@ -127,7 +127,7 @@ func TestSettingsInFiles(t *testing.T) {
 	for _, m := range composeLine.FindAllStringSubmatch(compose, -1) {
 		name, value := m[1], m[2]
 		switch {
-		case name == "DATABASE_URL": // the project's own database
+		case name == "DATABASE_URL": // the Compose project's own database
 		case name == "ADMIN_ADDR" && value == "${ADMIN_ADDR:-127.0.0.1:8081}": // as in the image
 		case name == "TELEGRAM_BOT_TOKEN" && strings.HasPrefix(value, "${TELEGRAM_BOT_TOKEN:?"):
 		case value == "${"+name+":-}" || value == "${"+name+":-"+want[name]+"}":
@@ -136,7 +136,7 @@ func TestSettingsInFiles(t *testing.T) {
 		}
 		handedOn[name] = value
 	}
-	delete(want, "DATA_DIR") // the project has its own server
+	delete(want, "DATA_DIR") // the Compose project has its own server
 	for name := range want {
 		if _, ok := handedOn[name]; !ok {
 			t.Errorf("compose.yaml does not pass on %s", name)
@@ -144,9 +144,9 @@ func TestSettingsInFiles(t *testing.T) {
 	}
 }
 
-// TestProxiesPassedOn: Compose passes on each proxy variable that is set, under each name that
-// net/http reads. compose.yaml gives none of them a value, because an empty value would override
-// the proxy from Docker's own configuration.
+// TestProxiesPassedOn checks that Compose passes on each proxy variable that is set, under each
+// name that net/http reads. compose.yaml gives none of them a value, because an empty value would
+// override the proxy from Docker's own configuration.
 func TestProxiesPassedOn(t *testing.T) {
 	t.Parallel()
 	_, compose, _ := strings.Cut(readPage(t, "compose.yaml"), "\n  bot:\n")
@@ -159,7 +159,8 @@ func TestProxiesPassedOn(t *testing.T) {
 	}
 }
 
-// TestBuildArguments: compose.override.yaml passes on all build arguments of the Dockerfile.
+// TestBuildArguments checks that compose.override.yaml passes on all build arguments of the
+// Dockerfile.
 func TestBuildArguments(t *testing.T) {
 	t.Parallel()
 	compose := readPage(t, "compose.override.yaml")
@@ -174,8 +175,8 @@ func TestBuildArguments(t *testing.T) {
 	}
 }
 
-// TestIgnoredByGit: Git ignores files with a token, and files that the docs' commands write in a
-// clone.
+// TestIgnoredByGit checks that Git ignores files with a token, and files that the docs' commands
+// write in a clone.
 func TestIgnoredByGit(t *testing.T) {
 	t.Parallel()
 	ignored := strings.Split(readPage(t, ".gitignore"), "\n")

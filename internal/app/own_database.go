@@ -13,11 +13,11 @@ import (
 const (
 	// dataDir is the default folder of the bot's own database, in the working directory.
 	dataDir = "elobot-data"
-	// systemDataDir is used instead of dataDir by root, if other users cannot enter the working
-	// directory and dataDir has no database. PostgreSQL refuses to run as root, so another user has
-	// to run it.
+	// systemDataDir replaces dataDir if root runs the bot in a directory that other users cannot
+	// enter, and dataDir has no database. PostgreSQL refuses to run as root, so it runs as another
+	// user, who must be able to enter the folder.
 	systemDataDir = "/var/lib/elobot"
-	// noDataDir is the value of DATA_DIR with which the bot must not keep a database of its own.
+	// noDataDir is the value of DATA_DIR that forbids a database of the bot's own.
 	noDataDir = "off"
 )
 
@@ -74,7 +74,8 @@ func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) 
 
 // serverOptions returns the options of the bot's own server. The log of a running server is never
 // rotated, so the settings keep it short and free of data. JIT is off, because a hardened service
-// may not compile code, and no query of the bot runs long enough to gain from it.
+// is not allowed to generate code at run time, and no query of the bot runs long enough to gain
+// from it.
 func serverOptions(dir string, report func(string)) pgtemp.Options {
 	return pgtemp.Options{
 		DataDir: dir, Log: report,
@@ -140,8 +141,8 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) er
 	return do(url, dir)
 }
 
-// stopServer calls stop, which ends this process's use of the bot's own server. It does so even if
-// ctx has ended. It prints the error, if there is one.
+// stopServer calls stop, which ends this process's use of the bot's own server, even if ctx has
+// ended. It prints any error.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
 	if err := stop(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)

@@ -2,8 +2,8 @@ package app
 
 import "testing"
 
-// TestChooseDir: if there is a database, chooseDir chooses its folder or fails. It adds a note only
-// to systemDataDir. A folder that DATA_DIR names is used without a choice.
+// TestChooseDir checks that, if there is a database, chooseDir chooses its folder or fails. It adds
+// a note only to systemDataDir. If DATA_DIR names a folder, ownDir uses that folder.
 func TestChooseDir(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -18,8 +18,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestPermanent: errors that a restart cannot fix are told apart from errors that may be temporary,
-// even if the errors are wrapped.
+// TestPermanent checks that IsPermanent returns true for errors that a restart cannot fix, even if
+// they are wrapped, and false for errors that may be temporary.
 func TestPermanent(t *testing.T) {
 	t.Parallel()
 	listening := func(errno syscall.Errno) error {

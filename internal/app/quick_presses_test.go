@@ -38,8 +38,8 @@ func (v *heldViews) Ratings(ctx context.Context, n stats.Chart, now time.Time) (
 	return v.Views.Ratings(ctx, n, now)
 }
 
-// TestQuickPressesOnAChart: if buttons are pressed while a chart is being drawn, only the chart of
-// the last press is drawn and shown afterward.
+// TestQuickPressesOnAChart checks that, if buttons are pressed while a chart is being drawn, only
+// the chart of the last press is drawn and shown afterward.
 func TestQuickPressesOnAChart(t *testing.T) {
 	t.Parallel()
 	const token = "7000000001:AAsimulated_bot_token_opens_nothing"

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestDatabaseIsAskedOnce: requests at the same time, and shortly afterward, share one answer. The
-// fake clock stands still while the requests wait for each other.
+// TestDatabaseIsAskedOnce checks that health checks at the same time, and shortly afterward, share
+// one answer of the database. The fake clock stands still while the checks wait for each other.
 func TestDatabaseIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestDatabaseIsAskedOnce(t *testing.T) {
 	})
 }
 
-// TestSilentDatabase: a request waits readinessTimeout for a silent database, even if the request
-// is canceled, because other requests share the answer.
+// TestSilentDatabase checks that a request waits readinessTimeout for a silent database, even if
+// the request is canceled, because other requests share the answer.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -57,7 +57,8 @@ func (c ServingConfig) faults(webhookURL string) (faults []string) {
 	return faults
 }
 
-// servers are the public server of an instance and its server for operators.
+// servers holds the two servers of an instance: public is for Telegram, browsers and health checks,
+// admin is for the operator.
 type servers struct {
 	public, admin *web.Server
 }
@@ -100,8 +101,8 @@ func listenError(setting string, err error) error {
 	}
 }
 
-// publicAddr returns the public address, or "" for none. A webhook needs a public address, so there
-// is a default for it.
+// publicAddr returns the address at which the public server listens, or "" for none. If webhookURL
+// is not empty, there is a default, because a webhook needs a public address.
 func (c ServingConfig) publicAddr(webhookURL string) string {
 	switch {
 	case c.ListenAddr != "":
@@ -115,8 +116,8 @@ func (c ServingConfig) publicAddr(webhookURL string) string {
 	}
 }
 
-// HealthURL returns the URL at which a program on this machine reaches a health check, such as
-// web.ReadyPath. It returns a *ConfigError if the settings have faults, or if the bot serves no
+// HealthURL returns the URL of the health check at path, such as web.ReadyPath, for a program on
+// this machine. It returns a *ConfigError if the settings have faults, or if the bot serves no
 // health checks.
 func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if faults := c.faults(webhookURL); len(faults) > 0 {

@@ -52,6 +52,8 @@ func defaultSending() sending {
 	}
 }
 
+// TestSendingSettings checks that each valid value, including the lowest and the highest, takes
+// effect and leaves the other settings at their defaults.
 func TestSendingSettings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -110,8 +112,8 @@ func TestSendingSettings(t *testing.T) {
 	}
 }
 
-// TestWrongSendingSettings: each fault is reported in one sentence, which shows the right form and
-// does not quote the value.
+// TestWrongSendingSettings checks that each fault is reported in one sentence, which shows the
+// right form and does not quote the value.
 func TestWrongSendingSettings(t *testing.T) {
 	t.Parallel()
 	const limits = " must be limits such as 20/1m, separated by commas, or off for no limit: " +
@@ -157,13 +159,15 @@ func TestWrongSendingSettings(t *testing.T) {
 			}
 		}
 	}
-	// The default renewal is too long for such a lease.
+	// The default renewal is too long for this lease.
 	_, err := configured(t, "--lease-duration=499ms")
 	if want := (&ConfigError{[]string{duration, renewal}}).Error(); err == nil || err.Error() != want {
 		t.Errorf("a short lease: %v\nwant: %s", err, want)
 	}
 }
 
+// TestAddresses checks which address the public server uses, and which address a health check on
+// the same machine requests.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"", ":8080", ":0", ":65535", "127.0.0.1:8080", "[::1]:8080", "localhost:9090"} {

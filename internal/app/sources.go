@@ -19,9 +19,9 @@ import (
 	"elobot/internal/command"
 )
 
-// Sources is where settings come from besides flags: a file of NAME=value lines, if it exists, and
-// the environment. A variable that is set and not empty overrides the file. Kong asks Sources for
-// the value of each flag of the command that is not given.
+// Sources is where settings come from if they are not given as flags: a file of NAME=value lines,
+// if it exists, and the environment. A variable that is set and not empty overrides the file. Kong
+// asks Sources for the value of each flag of the command that is not given.
 type Sources struct {
 	path    string
 	values  map[string]string // from the file
@@ -38,7 +38,7 @@ type Sources struct {
 type lineName struct {
 	name   string
 	line   int
-	dollar bool // programs that read the file differ in how they read the value
+	dollar bool // the value has a $ that other programs may read differently
 }
 
 // otherPrograms matches names that well-known programs use, and that resemble a setting only by
@@ -67,8 +67,8 @@ const otherToken = "%s in %s is not a setting: if it is the bot's token, rename 
 // dollar stands for a $ in a line that is parsed without expanding variables.
 const dollar = "\x00"
 
-// ReadSources reads the file at path, if it exists. Check reports faults of the file. environ is an
-// environment in the form of os.Environ.
+// ReadSources returns the settings from the file at path, which need not exist, and from environ,
+// which has the form of os.Environ. Sources.Check reports faults of the file later.
 func ReadSources(path string, environ []string) *Sources {
 	s := &Sources{path: path, environ: environ}
 	content, err := os.ReadFile(path)

@@ -41,8 +41,8 @@ func parseWith(t *testing.T, s *Sources) *Config {
 	return c
 }
 
-// TestDotenv: the values of a file apply unless a flag overrides them. The file may be missing, but
-// a folder in its place is a fault.
+// TestDotenv checks that the values of a file apply unless a flag overrides them. The file may be
+// missing, but a folder in its place is a fault.
 func TestDotenv(t *testing.T) {
 	t.Parallel()
 	c, s := parsed(t,
@@ -64,8 +64,8 @@ func TestDotenv(t *testing.T) {
 	}
 }
 
-// TestUnreadableLines: each line that is not NAME=value is reported by its line number and not
-// quoted. The other lines apply.
+// TestUnreadableLines checks that each line that is not NAME=value is reported by its line number
+// and not quoted. The other lines apply.
 func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	for content, lines := range map[string]string{
@@ -83,9 +83,9 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-// TestMisspelledSettings: a name counts as a misspelled setting if at most two characters are
-// wrong, or one if the setting has fewer than eight characters. A setting's name in the wrong case
-// also counts as misspelled. The name of a well-known program's variable never does.
+// TestMisspelledSettings checks that a name counts as a misspelled setting if at most two
+// characters are wrong, or one if the setting has fewer than eight characters. A setting's name in
+// the wrong case also counts as misspelled. The name of a well-known program's variable never does.
 func TestMisspelledSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{
@@ -117,8 +117,8 @@ func TestMisspelledSettings(t *testing.T) {
 	}
 }
 
-// TestDollars: a $ in a setting is reported unless all programs that read the file keep it. They
-// keep a $ in single quotes, except that Compose v1 expands ${NAME} even there.
+// TestDollars checks that a $ in a setting is reported unless all programs that read the file keep
+// it. They keep a $ in single quotes, except that Compose v1 expands ${NAME} even there.
 func TestDollars(t *testing.T) {
 	t.Parallel()
 	for line, ambiguous := range map[string]bool{
@@ -140,8 +140,8 @@ func TestDollars(t *testing.T) {
 	}
 }
 
-// TestOtherNamesOfTheToken: without a token, names that other bots use for their token are
-// reported. With a token, these names are not faults.
+// TestOtherNamesOfTheToken checks that, without a token, names that other bots use for their token
+// are reported. With a token, these names are not faults.
 func TestOtherNamesOfTheToken(t *testing.T) {
 	t.Parallel()
 	for name, similar := range map[string]bool{
@@ -164,8 +164,8 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 	}
 }
 
-// TestProxies: a proxy is reported if net/http cannot use it, if its address has a path, or if only
-// ALL_PROXY names it. The report names the variable and does not quote the value.
+// TestProxies checks that a proxy is reported if net/http cannot use it, if its address has a path,
+// or if only ALL_PROXY names it. The report names the variable and does not quote the value.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"
@@ -196,8 +196,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: names in the file that do not resemble a setting are not faults. A name that
-// may be the end of a secret is replaced by its line number.
+// TestUnknownNames checks that names in the file that do not resemble a setting are not faults. A
+// name that may be the end of a secret is replaced by its line number.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	_, s := parsed(t, "COMPOSE_PROJECT_NAME=a\nLOG_LEVEL=info\nPGHOST=db\nWEBHOOK_SECRET=c2VjcmV0\naHVzaGh1c2g==")

@@ -50,7 +50,7 @@ type timers struct {
 // run looks for due timers at once and then at intervals, until the context ends or the lease is
 // lost.
 func (t timers) run(ctx context.Context) {
-	t.incoming.note(handling, false) // this instance has not led until now
+	t.incoming.note(handling, false) // until the first look has succeeded
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// fakeTimers keeps timers in memory. fail maps a timer's key to what happens instead of firing the
-// timer.
+// fakeTimers keeps timers in memory. fail maps the key of a timer to a function that is called
+// instead of firing that timer.
 type fakeTimers struct {
 	mu     sync.Mutex
 	timers []ranking.Timer // in the order in which they are due
@@ -59,8 +59,9 @@ func (f *fakeTimers) FireTimer(_ context.Context, t ranking.Timer) error {
 	return nil
 }
 
-// TestTimersFireInTime: a timer fires at most a minute late, and at once after downtime. Timers
-// that fail or panic are logged once per look and do not delay others, however many there are.
+// TestTimersFireInTime checks that a timer fires at most a minute late, and at once after downtime.
+// Timers that fail or panic are logged once per look and do not delay others, however many there
+// are.
 func TestTimersFireInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,8 +103,9 @@ func TestTimersFireInTime(t *testing.T) {
 	})
 }
 
-// TestSeasonsEndAfterAnOutage: a season ends at the first look that is at least a minute after the
-// leader has taken over, and after the last outage of Telegram. Other timers do not wait.
+// TestSeasonsEndAfterAnOutage checks that a season ends at the first look for due timers that comes
+// at least a minute after the leader took over and after Telegram's last outage ended. Other timers
+// do not wait.
 func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +136,8 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestTimersStopWithoutTheLease: run returns when timers cannot be fired because the lease is lost.
+// TestTimersStopWithoutTheLease checks that run returns when timers cannot be fired because the
+// lease is lost.
 func TestTimersStopWithoutTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

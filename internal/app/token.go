@@ -17,8 +17,8 @@ import (
 const tokenPatience = 10 * time.Minute
 
 type token struct {
-	// worked means that this bot owns the database. It can own the database only if Telegram has
-	// accepted a token of this bot before.
+	// worked reports whether Telegram has accepted a token of this bot before. If the bot owns the
+	// database, Telegram has: a bot claims the database only after Telegram has accepted its token.
 	worked bool
 	log    *slog.Logger
 

@@ -13,8 +13,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusedToken: a token that has worked is retried for ten minutes of nothing but refusals and
-// transient failures. The log reports each such period once. Any other token is not retried.
+// TestRefusedToken checks that a token that has worked is retried until its refusals, interrupted
+// by nothing but transient failures, have lasted for ten minutes. The log reports each such period
+// once. Any other token is not retried.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	refused := fmt.Errorf("getMe: %w", telegram.ErrTokenRefused)

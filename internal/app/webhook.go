@@ -20,6 +20,7 @@ type WebhookConfig struct {
 var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
 // Faults returns the faults of the webhook's settings. It assumes that a webhook is wanted.
+// telegramURL is the address of the Bot API server, empty for Telegram's own server.
 func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	switch u := readAddress(c.WebhookURL); {
 	case u == nil:
@@ -42,9 +43,9 @@ func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }
 
-// reconcileWebhook makes Telegram deliver to the configured webhook, unless it already does. If no
-// webhook is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide.
-// If ctx ends first, it returns nil.
+// reconcileWebhook makes Telegram deliver updates to want, the configured webhook, unless it
+// already does. If no webhook is configured but Telegram has one, it returns ErrWebhookSet: the
+// operator must decide. If ctx ends first, it returns nil.
 func reconcileWebhook(
 	ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger,
 ) error {
@@ -62,7 +63,7 @@ func reconcileWebhook(
 		}
 		return err
 	})
-	if ctx.Err() != nil { // stopped early
+	if ctx.Err() != nil {
 		err = nil
 	}
 	return err

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestWrongAddresses: each wrong setting is reported as the only fault, and secrets are not quoted.
+// TestWrongAddresses checks that each wrong setting is reported as the only fault, and secrets are
+// not quoted.
 func TestWrongAddresses(t *testing.T) {
 	t.Parallel()
 	const database = "--database-url=postgres://elobot:hush@127.0.0.1:1/elobot"

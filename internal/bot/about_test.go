@@ -17,7 +17,8 @@ func goldenAbout() map[string]notice.Notice {
 	}
 }
 
-// TestAbout: /about names the release of the test binary, "dev", in groups and in private chats.
+// TestAbout checks that /about names the release of the test binary, "dev", in groups and in
+// private chats.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

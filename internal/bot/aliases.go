@@ -38,8 +38,8 @@ const namePlayers = "players"
 
 // command returns the command of a message, with a translated name replaced by the English one, and
 // with /players turned into /ranking all. ok is false if the message has no command, if its command
-// is for another bot, or if the bot does not know the command and its name has letters beyond a to
-// z.
+// is for another bot, or if the bot does not know the command and its name has letters other than a
+// to z.
 func (m *message) command(entities []command.Entity, self string) (c command.Command, ok bool) {
 	c, ok = command.Parse(m.Text, entities, self)
 	name, isTranslated := translations()[c.Name]

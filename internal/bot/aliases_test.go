@@ -11,8 +11,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestAliases: every translated command name can be typed, stands for the same command in all
-// languages, and is neither a command nor a name with an Offer.
+// TestAliases checks that every translated command name can be typed, stands for the same command
+// in all languages, and is neither a command nor a name with an Offer.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	cyrillic := regexp.MustCompile(`^[а-яёіїєґ_]{1,32}$`)
@@ -20,7 +20,7 @@ func TestAliases(t *testing.T) {
 		all := markup.Detect("/" + alias)
 		return len(all) == 1 && all[0].Type == "bot_command" && all[0].Length == len(alias)+1
 	}
-	ours := slices.Concat(commandNames(), offeredInstead, []string{nameRename})
+	ours := slices.Concat(commandNames(), offeredInstead, offeredAnywhere)
 	for _, l := range catalog.All() {
 		canBeTyped := isMarked
 		if tag := l.Tag(); tag == "ru" || tag == "uk" {
@@ -47,8 +47,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestTranslatedCommands: translated command names work even with letters that Telegram does not
-// mark in commands. Other words with such letters are ignored.
+// TestTranslatedCommands checks that translated command names work even with letters that Telegram
+// does not mark in commands. Other words with such letters are ignored.
 func TestTranslatedCommands(t *testing.T) {
 	t.Parallel()
 	same := map[string]string{
@@ -79,17 +79,18 @@ func texts(calls []call) (all []string) {
 	return all
 }
 
-// TestOffers: the bot answers common attempts at commands that it does not have. In a group, it
-// ignores commands that moderation bots have, even in reply to a person, unless they name this bot.
+// TestOffers checks that the bot answers common attempts at commands that it does not have. In a
+// group, it ignores commands that moderation bots have, even in reply to a person, unless they name
+// this bot.
 func TestOffers(t *testing.T) {
 	t.Parallel()
-	for _, name := range append(slices.Clone(offeredInstead), nameRename) {
+	for _, name := range slices.Concat(offeredInstead, offeredAnywhere) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			offer := `answer offer {"command":"` + name + `"}`
 			w.group.Say(w.alice, "/"+name+" bob")
-			if name == nameRename {
+			if slices.Contains(offeredAnywhere, name) {
 				w.expect(name, offer)
 			} else {
 				w.expect(name)
@@ -100,7 +101,7 @@ func TestOffers(t *testing.T) {
 			w.expect(name)
 			own := w.group.Say(w.bob, "hello")
 			w.group.Reply(w.alice, own, "/"+name)
-			if name == nameRename {
+			if slices.Contains(offeredAnywhere, name) {
 				w.expect(name, offer)
 			} else {
 				w.expect(name)
@@ -129,9 +130,9 @@ const commandsOfOthers = `
 	give rank level top leaderboard stats profile help start settings about donate ping uptime support invite
 	players last commands rename hilfe ayuda rangliste`
 
-// TestOtherBots: of the commands that other bots have, the bot answers only those that it has too,
-// /rename, and those that may be misspellings of its own. It ignores /stop: /top is too short to
-// have misspellings.
+// TestOtherBots checks which commands of other bots the bot answers: those that it has too,
+// /rename, and those that may be misspellings of its own. It ignores /stop, because /top is too
+// short to have misspellings.
 func TestOtherBots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,8 +20,8 @@ const (
 		`{"offset":7,"length":4,"type":"mention"}]`
 )
 
-// benchmarkedUpdate is an update, with the method of the service call that it leads to, empty for
-// none.
+// benchmarkedUpdate is an update, with the method of the service call to which it leads. The method
+// is empty if there is no call.
 type benchmarkedUpdate struct{ name, raw, method string }
 
 // benchmarkedUpdates returns the most frequent kinds of updates.

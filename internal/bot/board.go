@@ -39,8 +39,8 @@ func (s *Sender) WithViews(v Views) *Sender {
 // chats may need.
 const viewTimeout = 2 * time.Second
 
-// readView reads the content of a message. A failed read counts as Unreachable, so the message is
-// tried again.
+// readView reads the content of a message. If the read fails, the error is an [outbox.Failure] of
+// the kind Unreachable, so the outbox sends the message again later.
 func readView[V any](ctx context.Context, read func(context.Context) (V, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
@@ -67,7 +67,7 @@ func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 }
 
 // fingerprint returns a hash of what a message shows: its text or table and, if web buttons are
-// sent, the link of its web button. Other buttons do not count.
+// sent, the link of its web button. Other buttons do not affect the hash.
 func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	content := "text " + out.html
 	if s.isTable(m, out) {
@@ -121,8 +121,8 @@ func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bo
 	}
 }
 
-// harmless converts the error of a request that can be repeated without creating a duplicate: an
-// unknown outcome counts as unreachable.
+// harmless converts the error of a request that can be repeated without creating a duplicate. A
+// request whose outcome is unknown becomes Unreachable instead of Ambiguous.
 func harmless(err error) *outbox.Failure {
 	f := telegram.Failure(err)
 	if f.Kind == outbox.Ambiguous {
@@ -159,7 +159,6 @@ func (w words) boardAsOf(b stats.Board) string {
 	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": w.local(b.AsOf).Format("15:04 MST")})
 }
 
-// boardTable is the table form of board.
 func (w words) boardTable(b stats.Board) string {
 	table := w.rankingTable(b.RankingPage)
 	if b.On || table == "" {

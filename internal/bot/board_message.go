@@ -19,16 +19,17 @@ import (
 
 // lookEvery is the minimum interval between routine checks of the pinned message of a chat with a
 // board. A check finds copies of the board, and notices if the board was deleted. All boards are
-// updated every hour. The interval is shorter, so that a check is due at each hourly update.
+// updated every hour, and the interval is a little shorter, so that each hourly update makes a
+// check.
 const lookEvery = 50 * time.Minute
 
 // updateBoard updates the message that shows a board in its chat, or ends the message if the board
-// is off. It edits the known message or, if a check finds that the pinned message is a newer one of
-// the same board, that one. If that message is unknown, gone or too old to edit, it edits the
-// pinned message, provided that the mark of that message names the same board. Otherwise it sends a
-// new message. It makes no edit if the known message already has this content, unless a check finds
-// that another message or none is pinned. It pins a new message, and an older one if the board is
-// to be pinned.
+// is off. It edits the known message, or the pinned message if a check finds that the latter is
+// newer and shows the same board. If there is no such message, or it is gone or too old to edit,
+// updateBoard edits the pinned message, provided that its mark names the same board. Otherwise it
+// sends a new message. It makes no edit if the known message already has this content, unless a
+// check finds that a different message, or none, is pinned. It pins a new message, and an older one
+// if the board is to be pinned.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
 		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
@@ -52,7 +53,7 @@ func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Rece
 			return outbox.Receipt{}, err
 		}
 	}
-	// an edit is the only way to learn whether a message that is not pinned still exists
+	// An edit is the only way to learn whether a message that is not pinned still exists.
 	if e.receipt.MessageID = m.Target; !shown || e.pinned != m.Target {
 		if err := s.editOrPost(ctx, &e); err != nil {
 			return outbox.Receipt{}, err
@@ -120,7 +121,7 @@ func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	receipt, err := s.deliver(ctx, draft{message: e.Message, out: e.out})
 	e.receipt.MessageID, e.isNew = receipt.MessageID, true
 	if err == nil && e.id != 0 { // too old to edit, but still pinned
-		// a failure is no reason to send the new message again
+		// A failure to unpin is no reason to send the new message again.
 		if _, err := s.unpin(ctx, e.Message, e.id); err != nil {
 			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 		}
@@ -133,7 +134,7 @@ func isObsolete(err error) bool {
 	return err != nil && telegram.Failure(err).Kind == outbox.Obsolete
 }
 
-// objectParam is the query parameter of a mark's link that has the object as its value.
+// objectParam is the query parameter that carries the object in a mark's link.
 const objectParam = "object"
 
 // mark returns the mark of an object in a message: a link on an invisible character that people

@@ -11,7 +11,6 @@ import (
 	"elobot/internal/outbox"
 )
 
-// update sends an update of a board, and returns the receipt.
 func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	t.Helper()
 	receipt, err := p.sender.Send(testContext(t), m, atOnce)
@@ -19,8 +18,8 @@ func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	return receipt
 }
 
-// TestBoardOfAParkedChat: an update of a board in a parked chat makes a single request to find out
-// whether the bot may write again. It does not check the pinned message first.
+// TestBoardOfAParkedChat checks that an update of a board in a parked chat makes a single request
+// to find out whether the bot may write again. It does not check the pinned message first.
 func TestBoardOfAParkedChat(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)
@@ -36,9 +35,9 @@ func TestBoardOfAParkedChat(t *testing.T) {
 	p.checkRequests(t, since, "editMessageText")
 }
 
-// TestBoardsThatShowTheirContentAreSkipped: a board is not edited if its fingerprint is unchanged.
-// There are two exceptions. After a request with an unknown outcome, the fingerprint is not
-// trusted. Once lookEvery has passed, an unpinned message is edited, because it may be gone.
+// TestBoardsThatShowTheirContentAreSkipped checks that a board is not edited if its fingerprint is
+// unchanged. There are two exceptions. After a request with an unknown outcome, the fingerprint is
+// not trusted. Once lookEvery has passed, an unpinned message is edited, because it may be gone.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -76,8 +75,8 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	}
 }
 
-// TestBoardsThatCannotBeRead: if the content of a board cannot be read, or not within the time
-// limit, no request is made.
+// TestBoardsThatCannotBeRead checks that no request is made if the content of a board cannot be
+// read, or takes longer than the time limit.
 func TestBoardsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")},
@@ -97,8 +96,8 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestPinsOfBoards: the bot tries to pin a board when it is sent or when ToPin is set, but not
-// again after a member has unpinned it.
+// TestPinsOfBoards checks that the bot tries to pin a board when it is sent or when ToPin is set,
+// but not again after a member has unpinned it.
 func TestPinsOfBoards(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -126,8 +125,8 @@ func TestPinsOfBoards(t *testing.T) {
 	}
 }
 
-// TestCopiesThatCannotBeUnpinned: even if an older copy of a board cannot be unpinned, the newer
-// message is updated.
+// TestCopiesThatCannotBeUnpinned checks that the newer message of a board is updated even if the
+// older copy cannot be unpinned.
 func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	t.Parallel()
 	p, first := newBoard(t)
@@ -144,8 +143,8 @@ func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	p.checkRequests(t, since, "getChat", "unpinChatMessage", "editMessageText")
 }
 
-// TestCopiesOfBoards: of two messages of a board, the older one is the copy, whichever of them is
-// known. The copy is unpinned and logged, unless it is gone.
+// TestCopiesOfBoards checks that, of two messages of a board, the older one is treated as the copy,
+// whichever of them is known. The copy is unpinned and logged, unless it is gone.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -191,7 +190,8 @@ func (p *post) restarted() *Sender {
 	return NewSender(p.sender.client, p.sender.self, p.sender.log).WithViews(&p.views)
 }
 
-// TestBoardsThatAreTooOld: a board too old to edit is sent again, and the old message is unpinned.
+// TestBoardsThatAreTooOld checks that a board too old to edit is sent again, and the old message is
+// unpinned.
 func TestBoardsThatAreTooOld(t *testing.T) {
 	t.Parallel()
 	p, old := newBoard(t)
@@ -202,9 +202,9 @@ func TestBoardsThatAreTooOld(t *testing.T) {
 	}
 }
 
-// TestEndsOfBoards: the message of an ended board says when it was last correct, loses its button,
-// is unpinned if Telegram allows that, and can no longer be taken for a board. If there is no such
-// message, none is sent.
+// TestEndsOfBoards checks that the message of an ended board says when it was last correct, loses
+// its button, is unpinned if Telegram allows that, and can no longer be taken for a board. If there
+// is no such message, none is sent.
 func TestEndsOfBoards(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -254,8 +254,8 @@ func TestEndsOfBoards(t *testing.T) {
 	}
 }
 
-// TestBoardsAsTables: a board in table form has the mark too, and can change between text and
-// table.
+// TestBoardsAsTables checks that a board in table form has the mark too, and can change between
+// text and table.
 func TestBoardsAsTables(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -272,7 +272,7 @@ func TestBoardsAsTables(t *testing.T) {
 	}
 }
 
-// TestRestOfBoard: the button below a board asks for the players who do not fit on it.
+// TestRestOfBoard checks that the button below a board asks for the players who do not fit on it.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,8 +25,8 @@ func usable(rows [][]button) (all [][]button) {
 // chosenMark precedes the label of the button for the current choice.
 const chosenMark = "✓ "
 
-// choice returns the label of a button that is one of several choices, with a mark if it is the
-// chosen one.
+// choice returns the label of a button that is one of several choices. The label of the current
+// choice begins with chosenMark.
 func choice(label string, chosen bool) string {
 	if chosen {
 		return chosenMark + label

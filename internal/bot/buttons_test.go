@@ -33,8 +33,8 @@ func labelWidth(label string) (width int) {
 	return width
 }
 
-// TestButtonsFitInTheirRow: in all languages, the labels of all buttons fit on a narrow phone. The
-// labels below the settings fit even with the mark of a choice.
+// TestButtonsFitInTheirRow checks that the labels of all buttons fit on a narrow phone, in all
+// languages. The labels below the settings fit even with the mark of a choice.
 func TestButtonsFitInTheirRow(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {

@@ -65,14 +65,15 @@ func dataInLadder(data string, ladder ladder.ID) string {
 	return in
 }
 
-// ladderOf returns the ladder in the data of a button, 0 for none.
+// ladderOf returns the ladder in the data of a button, or 0 if there is none.
 func ladderOf(data string) ladder.ID {
 	_, id, _ := strings.Cut(data, ladderMark)
 	ladder, _ := parseID[ladder.ID](id)
 	return ladder
 }
 
-// The codes of the callbacks in button data.
+// The codes of the callbacks in button data. The comments name the words that some of the codes
+// abbreviate.
 const (
 	promptCode    = "q"
 	undoCode      = "u"
@@ -97,6 +98,8 @@ const (
 	postChartCode = "o" // open
 	restCode      = "a" // all
 	aboutCode     = "y" // who is this
+	exportCode    = "x"
+	importCode    = "j"
 )
 
 // callbacks returns the callbacks of all buttons. Callers must not modify the slice.
@@ -120,11 +123,13 @@ func tableOfCallbacks() []Callback {
 		pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation {
 			return ranking.ChangeLadder{}
 		}),
+		pageButton(exportCode, "export", parseNothing, pressExport),
 		pageButton(seasonCode, command.NameSeason, parseStart, pressStart),
 		pageButton(aboutCode, namePlayer, parsePlayerButton, pressPlayer),
 		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation {
 			return ranking.Say{Notice: page}
 		}),
+		pageButton(importCode, nameImport, parseImportButton, pressImport),
 		asking(pageCode, "ranking", false, parsePage),
 		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion {
 			return stats.PlayerQuestion{Player: p}
@@ -136,11 +141,11 @@ func tableOfCallbacks() []Callback {
 		asking(matchesCode, "matches", false, parseMatches(matchesCode)),
 		asking(historyCode, "history", false, parseMatches(historyCode)),
 		asking(chartCode, "chart", false, parseChart),
-		// an edit cannot turn a text into a picture and back, so the chart is a new message
+		// An edit cannot turn a text into a picture, so the chart is a new message.
 		asking(postChartCode, "chart", true, ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
 			return stats.PlayerChartQuestion{Player: p}
 		})),
-		// the board must not be replaced, so the remaining players are shown in a new message
+		// The board must not be replaced, so the remaining players are shown in a new message.
 		asking(restCode, "board", true,
 			func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
 	}
@@ -205,14 +210,14 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// origin returns the origin of a press. ok is false if the press is incomplete, was made by a bot,
-// or is below a message in a channel.
+// origin returns the origin of a press. sent is an estimate of when the user pressed. ok is false
+// if the press is incomplete, was made by a bot, or is below a message in a channel.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil ||
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
-	// an update with a press has no date, but the press cannot precede its message
+	// An update with a press has no date, but the press cannot precede its message.
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) {
 		sent = shown
 	}
@@ -226,10 +231,10 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// pageButton returns the callback of buttons that may replace their message. A press counts only if
-// its arguments are valid and its message has a button with this code and valid arguments, because
-// forged data must not replace a match's card. parse reads the arguments of a button, and reports
-// whether they are valid.
+// pageButton returns the callback of buttons that may replace their message. It handles a press
+// only if the press's arguments are valid and the message has a button with this code and valid
+// arguments, because forged data must not replace a match's card. parse reads the arguments of a
+// button, and reports whether they are valid. turn returns the operation for the parsed arguments.
 func pageButton[A any](
 	code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation,
 ) Callback {
@@ -249,8 +254,8 @@ func pageButton[A any](
 	}}
 }
 
-// asking returns the callback of buttons that ask a question. The answer is a new message if posts
-// is true, and otherwise replaces the message with the button.
+// asking returns the callback of buttons that ask a question. If posts is true, the answer is a new
+// message. Otherwise, it replaces the message that the button belongs to.
 func asking[Q ranking.Question](code, command string, posts bool, parse func(args string) (Q, bool)) Callback {
 	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
 		return ranking.Ask{Question: q, Posts: posts}
@@ -271,8 +276,8 @@ func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }
 
-// parseID parses an id in the format of strconv.FormatInt, and reports whether the text is valid. 0
-// stands for none. Negative numbers are not valid.
+// parseID parses an id in the format of strconv.FormatInt, and reports whether the text is valid.
+// Negative numbers are not valid. 0 is valid, and stands for no id.
 func parseID[I ~int64](text string) (I, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return I(n), err == nil && n >= 0 && strconv.FormatInt(n, 10) == text

@@ -44,7 +44,7 @@ func newCharts(t *testing.T, elos ...int) (p *post, drawn *atomic.Int32) {
 	return p, drawn
 }
 
-// rate sets the ratings that charts show.
+// rate sets the ratings of the first player in charts, one per day.
 func (p *post) rate(elos ...int) {
 	p.views.given = nil
 	for i, elo := range elos {
@@ -53,7 +53,7 @@ func (p *post) rate(elos ...int) {
 	}
 }
 
-// chart returns a chart of Alice.
+// chart returns a message with a chart of Alice's ratings.
 func (p *post) chart(t *testing.T) outbox.Message {
 	t.Helper()
 	return messageOf(t, p.group.ID(),
@@ -73,7 +73,8 @@ func (p *post) mustSendChart(t *testing.T, m outbox.Message) botsim.Message {
 	return sent
 }
 
-// TestSendChart: a chart is a photo with a caption and with buttons that change it in place.
+// TestSendChart checks that a chart is a photo with a caption and with buttons that change it in
+// place.
 func TestSendChart(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -106,8 +107,8 @@ func TestSendChart(t *testing.T) {
 	}
 }
 
-// TestNoPhotos: without the right to send photos, the bot says so. It sends charts as soon as it
-// has the right.
+// TestNoPhotos checks that the bot says so if it may not send photos, and that it sends charts as
+// soon as it may.
 func TestNoPhotos(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -128,8 +129,8 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
-// TestChartsThatFail: a failed upload is classified like any other failed request, and the chart
-// can be sent afterward.
+// TestChartsThatFail checks that a failed upload is classified like any other failed request, and
+// the chart can be sent afterward.
 func TestChartsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -152,8 +153,8 @@ func TestChartsThatFail(t *testing.T) {
 	}
 }
 
-// TestChartsThatCannotBeMade: a chart whose ratings cannot be read is tried again, but one that
-// cannot be drawn is not. Neither makes a request.
+// TestChartsThatCannotBeMade checks that a chart whose ratings cannot be read is tried again, but
+// one that cannot be drawn is not. Neither makes a request.
 func TestChartsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	p, drawn := newCharts(t, 1500, 1516)
@@ -173,8 +174,8 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 	p.mustSendChart(t, m)
 }
 
-// TestFewDrawingsAtOnce: while maxDrawings charts are being drawn, another chart waits, and fails
-// as Unreachable if the wait is too long.
+// TestFewDrawingsAtOnce checks that a chart waits while maxDrawings other charts are being drawn,
+// and fails as Unreachable if the wait is too long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
@@ -206,8 +207,8 @@ func TestFewDrawingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLongestCaptionFits: a caption with the longest title and names has at most 900 characters.
-// Telegram allows 1,024.
+// TestTheLongestCaptionFits checks that a caption with the longest title and names has at most 900
+// characters. Telegram allows 1,024.
 func TestTheLongestCaptionFits(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("@", 64)
@@ -227,8 +228,8 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	})
 }
 
-// TestLettersInChartsAreExplained: letters stand for names that look the same after they are cut,
-// and the caption explains the letters.
+// TestLettersInChartsAreExplained checks that letters stand for names that look the same after they
+// are cut, and the caption explains the letters.
 func TestLettersInChartsAreExplained(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -244,8 +245,8 @@ func TestLettersInChartsAreExplained(t *testing.T) {
 	}
 }
 
-// TestChartData: the longest data of a chart's button reads back as the same chart, and data that
-// the bot does not produce is rejected.
+// TestChartData checks that the longest data of a chart's button reads back as the same chart, and
+// data that the bot does not produce is rejected.
 func TestChartData(t *testing.T) {
 	t.Parallel()
 	four := stats.Chart{Period: stats.ThreeMonths, ByMatch: true}
@@ -267,8 +268,8 @@ func TestChartData(t *testing.T) {
 	}
 }
 
-// TestChartCommand: /chart finds people like other questions do. The buttons of a chart change it
-// in place, but the button on a player's page posts a new chart.
+// TestChartCommand checks that /chart finds people in the same way as other questions do. The
+// buttons of a chart change it in place, but the button on a player's page posts a new chart.
 func TestChartCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

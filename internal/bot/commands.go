@@ -27,7 +27,8 @@ type Command struct {
 	Handle  Handler
 	Topic   helpTopic // the topic in /help; empty if /help does not list it
 	Short   bool      // also on the first page of /help in groups
-	// OfLadder means that the command is about a ladder, which its first words may name.
+	// OfLadder is set if the command is about a ladder. The command's first words may then name the
+	// ladder.
 	OfLadder bool
 }
 
@@ -95,7 +96,7 @@ func tableOfCommands() []Command {
 		{Name: nameGuest, Handle: does(ranking.AddGuest{Otherwise: Help{Topic: nameGuest}}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
 		{Name: namePlayer, Handle: does(ranking.Ask{OfAdmins: true,
-			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: Help{Topic: namePlayer}}}}), Topic: aboutSettings},
+			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: Help{Topic: namePlayer}}}}), Topic: aboutCorrections},
 		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},
 		{Name: command.NameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}),
 			Topic: aboutStatistics, OfLadder: true},
@@ -139,7 +140,7 @@ func commandNames() (all []string) {
 }
 
 // loggedName returns the name of a command for the log, or "unknown" if the bot does not have the
-// command, because the log must not contain text that people chose.
+// command. The log must not contain text that people chose.
 func loggedName(name string) string {
 	if c, ok := findCommand(name); ok {
 		return c.Name

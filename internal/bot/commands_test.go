@@ -57,7 +57,7 @@ func commandsPage() string {
 	return b.String()
 }
 
-// TestCommandsPage: docs/commands.md agrees with the command table.
+// TestCommandsPage checks that docs/commands.md agrees with the command table.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/commands.md"
@@ -69,8 +69,8 @@ func TestCommandsPage(t *testing.T) {
 	equal(t, string(page), commandsPage(), "docs/commands.md")
 }
 
-// TestExamplesMention: examples, which people may copy, contain no mention too short for Telegram
-// to mark.
+// TestExamplesMention checks that examples, which people may copy, contain no mention that is too
+// short for Telegram to mark.
 func TestExamplesMention(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../catalog/*.toml")
@@ -88,8 +88,8 @@ func TestExamplesMention(t *testing.T) {
 	}
 }
 
-// TestCommandTable: names and button codes are unique, each command has a help text and lines in
-// /help if its entry says so, and the menus are short and within Telegram's limits.
+// TestCommandTable checks that names and button codes are unique, each command has a help text and
+// lines in /help if its entry says so, and the menus are short and within Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -99,7 +99,7 @@ func (h *DeadLetterHandler) recipient(
 
 // commandOrigin returns the origin of the command in a message, and the message's text, cleaned and
 // possibly cut. ok is false if the message is not from a person or has no command for this bot. A
-// damaged message may lack its entities; then the text alone decides.
+// damaged message may lack its entities. In that case, the text alone decides.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", false

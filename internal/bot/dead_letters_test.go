@@ -164,8 +164,8 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestNoticeOfADeadLetterFails: if a dead letter cannot be stored with its notice, it is stored
-// alone, unless the database is unavailable.
+// TestNoticeOfADeadLetterFails checks that a dead letter is stored alone if it cannot be stored
+// with its notice, unless the database is unavailable.
 func TestNoticeOfADeadLetterFails(t *testing.T) {
 	t.Parallel()
 	raw := deadMessage(`,"text":"/top","entities":5`)

@@ -13,14 +13,14 @@ import (
 	"elobot/internal/telegram"
 )
 
-// draft is a message with the parameters of the next request for it.
+// draft is a message to send or to edit, with the parameters of the next request.
 type draft struct {
 	message outbox.Message
 	out     outgoing
 	edited  int64           // the message to edit, 0 for a new one
-	photo   []telegram.File // the photo, whose caption is the text; nil for none
+	files   []telegram.File // the photo or the document, whose caption is the text; nil for none
 	covered int             // see outbox.Receipt
-	instead *outgoing       // replaces out if Telegram refuses the merged message or the photo
+	instead *outgoing       // replaces out if Telegram refuses the merged message or the file
 
 	parameters
 	webRefused   bool  // whether the button that opens the web board was dropped
@@ -29,7 +29,7 @@ type draft struct {
 
 // parameters holds every parameter that the bot sets when it sends or edits a message. The
 // library's types do not fit: they hold an uploaded photo as a reader, which cannot be encoded, and
-// they encode the text of an edited message even if it is empty, as beside a table.
+// they encode the text of an edited message even if it is empty because the message has a table.
 type parameters struct {
 	Chat      int64                        `json:"chat_id"`
 	Edited    int64                        `json:"message_id,omitempty"`
@@ -45,6 +45,15 @@ type parameters struct {
 	Keyboard  *models.InlineKeyboardMarkup `json:"reply_markup,omitempty"`
 }
 
+// The fields of files, which are the parameters that take them.
+const (
+	fieldPhoto    = "photo"
+	fieldDocument = "document"
+)
+
+// sendingMethods maps the field of a file to the method that sends it.
+var sendingMethods = map[string]string{fieldPhoto: "sendPhoto", fieldDocument: "sendDocument"}
+
 type photoMedia struct {
 	Type      string           `json:"type"`
 	Media     string           `json:"media"`
@@ -52,9 +61,9 @@ type photoMedia struct {
 	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
 }
 
-// deliver sends a new message, or edits one. As long as Telegram refuses the message for something
-// that simplify can remove, deliver tries again without that. An Edit or a Page without a message
-// to edit is Obsolete, and makes no request.
+// deliver sends a new message, or edits one. As long as Telegram refuses the message because of a
+// part that simplify can remove, deliver tries again without that part. An Edit or a Page without a
+// message to edit is Obsolete, and makes no request.
 func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	if d.edited == 0 && (d.message.Action == outbox.Edit || d.message.Action == outbox.Page) {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errors.New("no message to edit")}
@@ -71,8 +80,8 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 }
 
 // simplify removes from d what Telegram may have refused, because a plain message is better than
-// none. It reports whether it removed anything. A step that calls compose starts again from the
-// richest form of what is left.
+// none. It reports whether it removed anything. A step that calls compose may restore parts that
+// earlier steps removed, such as the table.
 func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
 	refused := telegram.RefusesContent(err)
@@ -99,8 +108,8 @@ func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 			"covered", d.covered, "error", err)
 		d.out, d.covered = *d.instead, 1
 		s.compose(d)
-	case d.photo != nil && d.edited == 0 && refusesPhotos(err):
-		d.out, d.photo = *d.instead, nil
+	case d.files != nil && d.edited == 0 && refusesFiles(err):
+		d.out, d.files = *d.instead, nil
 		s.compose(d)
 	default:
 		return false
@@ -132,7 +141,8 @@ func (s *Sender) compose(d *draft) {
 	}
 }
 
-// keyboard returns the buttons below a message, or nil if there are none.
+// keyboard returns the buttons below a message, or nil if there are none. It leaves out the button
+// that opens the web board unless withWeb is set.
 func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMarkup {
 	var keyboard [][]models.InlineKeyboardButton
 	for _, row := range out.buttons {
@@ -166,18 +176,18 @@ func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMark
 func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	p, method := d.parameters, "sendMessage"
 	switch {
-	case d.photo != nil && d.edited != 0:
+	case d.files != nil && d.edited != 0:
 		method, p.Text, p.ParseMode, p.Preview = "editMessageMedia", "", "", nil
-		p.Media = &photoMedia{"photo", "attach://" + d.photo[0].Field, d.Text, d.ParseMode}
-	case d.photo != nil:
-		method, p.Caption, p.Text, p.Preview = "sendPhoto", d.Text, "", nil
+		p.Media = &photoMedia{fieldPhoto, "attach://" + fieldPhoto, d.Text, d.ParseMode}
+	case d.files != nil:
+		method, p.Caption, p.Text, p.Preview = sendingMethods[d.files[0].Field], d.Text, "", nil
 	case d.edited != 0:
 		method = "editMessageText"
 	case d.Table != nil:
 		method = "sendRichMessage"
 	}
 	if d.edited != 0 {
-		err := s.client.Call(ctx, method, p, nil, d.photo...)
+		err := s.client.Call(ctx, method, p, nil, d.files...)
 		if err == nil || says(err, "message is not modified") { // it already has this content
 			return d.edited, nil
 		}
@@ -186,7 +196,7 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	var sent struct {
 		ID int64 `json:"message_id"`
 	}
-	err := s.client.Call(ctx, method, p, &sent, d.photo...)
+	err := s.client.Call(ctx, method, p, &sent, d.files...)
 	if errors.Is(err, telegram.ErrOddResult) { // the message was sent
 		s.log.WarnContext(ctx, "failed to read the id of a sent message", "error", err)
 		err = nil
@@ -200,11 +210,13 @@ func says(err error, words ...string) bool {
 	return errors.As(err, &api) && api.Says(words...)
 }
 
-func refusesPhotos(err error) bool {
-	return says(err, "not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")
+// refusesFiles reports whether err means that the bot may not send photos or documents to the chat.
+func refusesFiles(err error) bool {
+	return says(err, "not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN",
+		"not enough rights to send documents", "CHAT_SEND_DOCS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")
 }
 
 var htmlTag = regexp.MustCompile(`<[^>]*>`)
 
-// plain returns a text without its markup.
+// plain converts HTML to plain text.
 func plain(text string) string { return html.UnescapeString(htmlTag.ReplaceAllString(text, "")) }

@@ -30,7 +30,6 @@ var restoreButtons = [][]botsim.Button{{{Text: "Restore", CallbackData: "1b:42:1
 
 var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:0:Aa0_-zZ9"}}}
 
-// sendCard sends the card of match 42 to the group.
 func (p *post) sendCard(t *testing.T) botsim.Message {
 	t.Helper()
 	return p.mustSend(t, messageOf(t, p.group.ID(), cardOf42()))
@@ -97,7 +96,7 @@ func TestEdit(t *testing.T) {
 	equal(t, p.logged.String(), "", "logged")
 }
 
-// TestAnEditThatHasBeenMade: repeating an edit whose first response was lost succeeds.
+// TestAnEditThatHasBeenMade checks that repeating an edit whose first response was lost succeeds.
 func TestAnEditThatHasBeenMade(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -120,8 +119,8 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	equal(t, len(p.sim.Calls()), 0, "requests")
 }
 
-// TestFailuresOfEditsAndCallbackAnswers: a failed edit or callback answer leads to the right kind
-// of failure, without a second request.
+// TestFailuresOfEditsAndCallbackAnswers checks that a failed edit or callback answer leads to the
+// right kind of failure, without a second request.
 func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -203,8 +202,8 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	equal(t, p.sim.CallCount("editMessageText"), 4, "requests")
 }
 
-// TestWhatWasAcceptedIsDone: an accepted edit or callback answer succeeds, whatever the response
-// contains.
+// TestWhatWasAcceptedIsDone checks that an accepted edit or callback answer succeeds, whatever the
+// response contains.
 func TestWhatWasAcceptedIsDone(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -231,7 +230,6 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 	}
 }
 
-// callbackAnswer returns the answer to a button press.
 func (p *post) callbackAnswer(t *testing.T, press string, n notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)
@@ -289,8 +287,8 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	}
 }
 
-// TestTheButtonSaysWhatThePressAsksFor: a press of the button below a sent card asks to undo the
-// card's match.
+// TestTheButtonSaysWhatThePressAsksFor checks that a press of the button below a sent card asks to
+// undo the card's match.
 func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,8 +25,8 @@ func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	return m
 }
 
-// TestEditedMatch: an edited /match reaches the service as a command, because the service decides
-// whether it is a correction.
+// TestEditedMatch checks that an edited /match reaches the service as a command, because the
+// service decides whether it is a correction.
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,8 +57,8 @@ func TestEditedMatch(t *testing.T) {
 	}
 }
 
-// TestEditedCommands: an edit that turns a message into a command is handled like a new command,
-// but its origin names the message and the edit.
+// TestEditedCommands checks that an edit that turns a message into a command is handled like a new
+// command, but its origin names the message and the edit.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -99,8 +99,8 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestKeysOfEdits: edits within the same second are the same command if their texts are equal, and
-// otherwise different ones.
+// TestKeysOfEdits checks that edits within the same second are the same command if their texts are
+// equal, and different commands otherwise.
 func TestKeysOfEdits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,8 +115,8 @@ func TestKeysOfEdits(t *testing.T) {
 	}
 }
 
-// TestEditsThatAreIgnored: an edit is ignored if it is too late, not by a person, not a command for
-// this bot, or without an id or a date.
+// TestEditsThatAreIgnored checks that an edit is ignored if it is too late, not by a person, not a
+// command for this bot, or without an id or a date.
 func TestEditsThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	for what, tc := range map[string]struct {
@@ -154,9 +154,9 @@ func TestEditsThatAreIgnored(t *testing.T) {
 	w.expect("without the date of the edit")
 }
 
-// TestPressOfAnOffer: a press of the button that accepts a correction fixes the match with the
-// scores in the button's data. Malformed data is rejected, and so are presses of another offer's
-// button and presses in a private chat.
+// TestPressOfAnOffer checks that a press of the button that accepts a correction fixes the match
+// with the scores in the button's data. Malformed data is rejected, and so are presses of another
+// offer's button and presses in a private chat.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,8 +187,8 @@ func TestPressOfAnOffer(t *testing.T) {
 	w.expect("in a private chat", unknownButton)
 }
 
-// TestFixData: the data of an offer reads back unchanged, even with the scores of seven sets, in
-// either order. The data is empty if the scores do not fit.
+// TestFixData checks that the data of an offer reads back unchanged, even with the scores of seven
+// sets, in either order. The data is empty if the scores do not fit.
 func TestFixData(t *testing.T) {
 	t.Parallel()
 	card := cardButton{number: 999_999, changes: 9, tag: "Aa0_-zZ9"}
@@ -212,8 +212,8 @@ func TestFixData(t *testing.T) {
 	equal(t, fixData(card, [2]int{}, slices.Repeat(sets, 2), false), "", "data of a button")
 }
 
-// TestResultsThatCannotBeRead: a malformed report or amendment reaches the service with the name of
-// its command. Reports without a score are not malformed.
+// TestResultsThatCannotBeRead checks that a malformed report or amendment reaches the service with
+// the name of its command. Reports without a score are not malformed.
 func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -229,8 +229,8 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	equal(t, w.handle()[0].malformed, "", "malformed in a private chat")
 }
 
-// TestAgain: an update that the bot handles again at the request of an operator reaches the service
-// with Retried set.
+// TestAgain checks that an update that the bot handles again at the request of an operator reaches
+// the service with Retried set.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -76,8 +76,8 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests skips the first requests, as many as since says, and compares the methods of the
-// others with want.
+// checkRequests checks that all requests so far, except for the first ones, called the methods in
+// want. since is the number of requests to skip.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string
@@ -140,8 +140,8 @@ func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestEnsureAdoptsThePinnedMessage: if the id of a board's message is unknown or wrong, the bot
-// recognizes the pinned message by its mark, even if the bot has been renamed.
+// TestEnsureAdoptsThePinnedMessage checks that the bot recognizes the pinned message by its mark if
+// the id of the board's message is unknown or wrong, even if the bot has been renamed.
 func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	t.Parallel()
 	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
@@ -161,7 +161,8 @@ func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	}
 }
 
-// TestThePinnedMessageIsGoneMeanwhile: a pinned message that can no longer be edited is replaced.
+// TestThePinnedMessageIsGoneMeanwhile checks that a pinned message that can no longer be edited is
+// replaced.
 func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)
@@ -183,8 +184,8 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	p.checkRequests(t, 0, "getChat", "sendMessage")
 }
 
-// TestEnsureLeavesOtherPinnedMessages: a pinned message stays as it is unless the bot sent it and
-// it has the mark of the same board.
+// TestEnsureLeavesOtherPinnedMessages checks that a pinned message stays as it is unless the bot
+// sent it and it has the mark of the same board.
 func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	t.Parallel()
 	link := func(address string) botsim.Post {
@@ -233,8 +234,8 @@ func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	}
 }
 
-// TestEnsureOfObjectsWithOddNames: in the mark, the names of objects are escaped for HTML and for
-// the URL.
+// TestEnsureOfObjectsWithOddNames checks that the names of objects are escaped in the mark, for
+// HTML and for the URL.
 func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	t.Parallel()
 	for _, object := range []string{"", "board:7", `a"b<c>&d`, "a=b&object=c", "x y/z?#é", "100%"} {
@@ -251,8 +252,8 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	}
 }
 
-// TestEnsureWithoutTheRightToPin: the update succeeds even if pinning fails. The receipt asks for
-// another try unless the bot lacks the right.
+// TestEnsureWithoutTheRightToPin checks that the update succeeds even if pinning fails. The receipt
+// asks for another try unless the bot lacks the right.
 func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	t.Parallel()
 	for what, f := range map[string]*botsim.Fault{
@@ -290,8 +291,8 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	}
 }
 
-// TestWhatIsPinnedCannotBeRead: unused fields of the pinned message may have any type. If a needed
-// field is missing or unreadable, a new message is sent.
+// TestWhatIsPinnedCannotBeRead checks that unused fields of the pinned message may have any type.
+// If a needed field is missing or unreadable, a new message is sent.
 func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, adopted := range map[string]bool{
@@ -331,8 +332,8 @@ func TestEnsureInATopic(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEnsure: a failed request for an edit, the pinned message or a new message fails the
-// update.
+// TestFailuresOfEnsure checks that the update fails with the right kind of failure, and without a
+// second request, if the request for an edit, for the pinned message or for a new message fails.
 func TestFailuresOfEnsure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -369,9 +370,10 @@ func TestFailuresOfEnsure(t *testing.T) {
 	}
 }
 
-// TestTheContextEndsWhileEnsuring: if the context ends during an edit or a new message, the outcome
-// is unknown. If it ends while the pinned message is read, the update fails, but certainly nothing
-// was sent. If it ends while the new message is being pinned, the update succeeds.
+// TestTheContextEndsWhileEnsuring checks that the outcome of an update is unknown if its context
+// ends during an edit or while a new message is sent. If the context ends while the pinned message
+// is read, the update fails as Unreachable, because nothing was sent. If it ends while the new
+// message is pinned, the update succeeds.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
 	for method, kind := range map[string]outbox.FailureKind{
@@ -405,7 +407,7 @@ func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	}
 }
 
-// TestEnsureFillsTheMessage: even the longest ranking leaves room for the mark.
+// TestEnsureFillsTheMessage checks that even the longest ranking leaves room for the mark.
 func TestEnsureFillsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {

@@ -17,8 +17,8 @@ func (p *post) refuse(method, description string) {
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Description: description, Times: 1})
 }
 
-// TestEveryRequestIsAskedFor: the sender asks for permission before each request, including those
-// that follow a refusal by Telegram, and makes none without permission.
+// TestEveryRequestIsAskedFor checks that the sender asks for permission before each request,
+// including those that follow a refusal by Telegram, and makes none without permission.
 func TestEveryRequestIsAskedFor(t *testing.T) {
 	t.Parallel()
 	const noReply, noMarkup, unknown = "Bad Request: message to be replied not found",
@@ -162,9 +162,9 @@ func (w *waiting) Advance(
 	return turns, nil
 }
 
-// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses and the text sent instead count as
-// two requests toward the total limit. If two chats need three requests and the limit is two, the
-// third request waits.
+// TestTextInPlaceOfATableIsPaced checks that a table that Telegram refuses and the text sent
+// instead count as two requests toward the total limit. If two chats need three requests and the
+// limit is two, the third request waits.
 func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

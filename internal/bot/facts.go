@@ -13,7 +13,7 @@ import (
 // value is the whole line.
 type fact struct{ label, value string }
 
-// fact returns a fact with a label from the catalog.
+// fact returns a fact whose label is the text facts.<label> of the catalog.
 func (w words) fact(label, value string) fact { return fact{w.Text("facts."+label, nil), value} }
 
 func (w words) factLines(facts []fact) (lines []string) {
@@ -95,8 +95,9 @@ func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 // inTeams marks the team matches in a list of matches between two players.
 const inTeams = "👥"
 
-// playedMatches returns matches as facts, each with the match's number, score and rating change. A
-// fact also has the opponents or, if Against is empty, the date and, for a team match, inTeams.
+// playedMatches returns matches as facts, each with the match's number, score and rating change. If
+// the match has Against, the fact also has these opponents. Otherwise it has the date and, for a
+// team match, inTeams.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
 		f := fact{w.matchNumber(m.Number), w.scoreAlone(m.Score) + " · " + signed(m.Change)}

@@ -84,9 +84,9 @@ func unescapeMarkers(text string) string {
 }
 
 // compareWithGolden compares a text, except for one final newline, with a section of a golden file,
-// where the characters in visible are escaped. The folder is a language, or notices for what all
+// where the characters in visible are escaped. The folder is a language, or "notices" for what all
 // languages share. name consists of the names of the file and of the section, separated by a slash.
-// With -update, it writes the section instead.
+// With -update, compareWithGolden writes the section instead.
 func compareWithGolden(t *testing.T, folder, name, got string) {
 	t.Helper()
 	goldens.Lock()
@@ -106,8 +106,8 @@ func compareWithGolden(t *testing.T, folder, name, got string) {
 	equal(t, got, want, "section %q of %s", section, file.path)
 }
 
-// TestGoldenArchive: a section reads back as written, whatever it contains, and no other section
-// changes.
+// TestGoldenArchive checks that a section reads back as written, whatever it contains, and no other
+// section changes.
 func TestGoldenArchive(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "subject.txtar")

@@ -54,8 +54,8 @@ func goldenMoveHints() map[string]notice.Notice {
 	}
 }
 
-// TestNoticesOfALadder: in a group with several ladders, a notice names its ladder, and the data of
-// its buttons contains the same ladder.
+// TestNoticesOfALadder checks that a notice in a group with several ladders names its ladder, and
+// that the data of its buttons contains the same ladder.
 func TestNoticesOfALadder(t *testing.T) {
 	t.Parallel()
 	winner, _ := goldenReportPrompts()["winner"].(ranking.ReportPrompt)
@@ -105,7 +105,7 @@ func inPadel(t *testing.T, payload []byte) []byte {
 	return payload
 }
 
-// TestCommandsInALadder: commands offered in a text about a ladder name that ladder.
+// TestCommandsInALadder checks that commands offered in a text about a ladder name that ladder.
 func TestCommandsInALadder(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -131,7 +131,8 @@ func TestCommandsInALadder(t *testing.T) {
 	}
 }
 
-// TestNamesAreNotSaidTwice: if a ladder has the name of its group, a title gives the name once.
+// TestNamesAreNotSaidTwice checks that a title gives the name of a ladder only once if the group
+// has the same name.
 func TestNamesAreNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -144,8 +145,8 @@ func TestNamesAreNotSaidTwice(t *testing.T) {
 	}
 }
 
-// TestRankingHasTwoNotes: below a ranking there are at most two notes, including the note about
-// hidden players.
+// TestRankingHasTwoNotes checks that a ranking has at most two notes below it, including the note
+// about hidden players.
 func TestRankingHasTwoNotes(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenRankings() {

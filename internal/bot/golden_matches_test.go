@@ -41,12 +41,15 @@ func goldenMatchLists() map[string]notice.Notice {
 	odd := []stats.MatchRow{{Number: 1, Played: rows[0].Played,
 		Sides: [2][]ranking.Name{{called(hostile)}, {{Name: "Bob", Mark: "bob_2"}}}, Score: [2]int{1, 0}}}
 	alice := called("Alice")
+	otherDays := []stats.MatchRow{rows[1], rows[4]}
+	otherDays[0].Number, otherDays[1].Number, otherDays[1].Was = 41, 57, nil // #57 was reported later
 	noScore := slices.Clone(rows[:3])
 	noScore[0].Score, noScore[1].Score, noScore[2].Was = [2]int{0, -1}, [2]int{-1, -1}, &[2]int{0, -1}
 	noScore[2].Undone = false
 	return map[string]notice.Notice{
 		"no_score":         stats.MatchPage{Rows: noScore},
 		"of_group":         stats.MatchPage{Title: "Table tennis", Rows: rows, Newer: true, Older: true},
+		"of_group_days":    stats.MatchPage{Rows: otherDays},
 		"of_group_first":   stats.MatchPage{Rows: rows[:1], Older: true},
 		"of_group_none":    stats.MatchPage{Title: "Table tennis"},
 		"of_group_hostile": stats.MatchPage{Title: hostile, Rows: odd},
@@ -96,8 +99,8 @@ func goldenOdds() map[string]notice.Notice {
 	}
 }
 
-// TestTheLongestMatchListFits: ten matches with the longest names fit into a message, and so do the
-// odds of twenty players.
+// TestTheLongestMatchListFits checks that ten matches with the longest names fit into a message,
+// and so do the odds of twenty players.
 func TestTheLongestMatchListFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestMatchListFits)

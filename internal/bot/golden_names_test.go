@@ -41,8 +41,6 @@ var goldenWithNames = map[string]string{
 	"match_fixed":     "fixed/score",
 	"match_moved":     "moved/by_alice",
 	"players_merged":  "merged/players",
-	"players_mapped":  "merged/mapped",
-	"players_moved":   "merged/moved",
 	"settings":        "settings/changed",
 	"not_recorded":    "not_recorded/each",
 	"undo_prompt":     "undo/prompt",
@@ -131,7 +129,8 @@ func rename(notice reflect.Value, next func() string) (count int) {
 	return count
 }
 
-// renamed returns a copy of a notice with names from scripts, beginning with the given one.
+// renamed returns a copy of a notice with names from scripts, beginning with the one at index
+// script. count is the number of names that were replaced.
 func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, count int) {
 	t.Helper()
 	content := reflect.New(reflect.TypeOf(n))
@@ -171,7 +170,7 @@ func difference(text, other string) string {
 	return different
 }
 
-// TestGoldenNames: notices with names in several scripts read as in
+// TestGoldenNames checks that notices with names in several scripts read as in
 // testdata/golden/<language>/names.txtar, and members see these names in the messages. A section
 // has the text with numbers instead of names, and the lines that differ for other scripts, because
 // a name there is too long or escaped.

@@ -130,9 +130,9 @@ func goldenPlayerCards() map[string]notice.Notice {
 			c.Own, c.Username, c.Merged = hostile, "david", []string{hostile}
 			c.Names = append(c.Names, stats.NamedPlayer{Name: called(hostile), Matches: 5})
 		}),
-		"merge": stats.PlayerPage{View: stats.ViewMerge, Name: called("Grandma"), More: true,
+		"merge": stats.PlayerPage{View: stats.ViewMerge, Name: called("Grandma"),
 			Choices: []ranking.Name{{Player: 8, Name: "Greta"}, {Player: 9, Name: "Bob", Mark: "2"}}},
-		"accounts": stats.PlayerPage{View: stats.ViewAccounts, Name: called("David"), Account: true, Number: 1,
+		"accounts": stats.PlayerPage{View: stats.ViewAccounts, Name: called("David"), Account: true,
 			Choices: []ranking.Name{{Player: 9, Name: "Dave"}}},
 		"nick": stats.PlayerPage{View: stats.ViewNick, Name: called("David"), Account: true},
 		"split": stats.PlayerPage{View: stats.ViewSplit, Name: called("David"), Account: true,
@@ -146,15 +146,18 @@ func goldenMappingPrompts() map[string]notice.Notice {
 		Moves: 40, Last: []int{90, 88, 80, 79, 78, 77, 76, 75, 74, 71}, Undone: []int{87},
 		Over: []ranking.OldSeason{{Number: 1}, {Number: 2, Ladder: "Padel"}}}
 	account := ranking.MappingPrompt{
-		Ask: ranking.AskAccount, From: dave, Into: david, Moves: 1, Last: []int{88}, Undone: []int{86, 87},
+		Ask: ranking.AskAccounts, From: dave, Into: david, Moves: 1, Last: []int{88}, Undone: []int{86, 87},
+		Shown: 1702845791,
 	}
 	sure := account
 	sure.Ask = ranking.AskSure
 	return map[string]notice.Notice{
-		"merge": all, "account": account, "sure": sure,
+		"merge": all, "accounts": account, "sure": sure,
 		"split":   ranking.MappingPrompt{Ask: ranking.AskSplit, From: dave, Into: david, Moves: 3, Last: []int{3, 2, 1}, Restored: []int{87}},
+		"stay":    ranking.MappingPrompt{Ask: ranking.AskSplit, From: dave, Into: david, Stay: []ranking.Name{called("Grandma"), called("Dvae")}},
 		"several": ranking.MappingPrompt{Ask: ranking.AskSplit, From: dave, Into: david, Restored: []int{87, 88}},
+		"again":   ranking.MappingPrompt{Ask: ranking.AskMerge, Again: true, From: dave, Into: david, Moves: 1, Last: []int{3}},
 		"hostile": ranking.MappingPrompt{Ask: ranking.AskMerge, From: called(hostile), Into: called(hostile),
-			Over: []ranking.OldSeason{{Number: 1, Ladder: hostile}}},
+			Over: []ranking.OldSeason{{Number: 1, Ladder: hostile}}, Stay: []ranking.Name{called(hostile)}},
 	}
 }

@@ -71,7 +71,6 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"new_guest":            asks(command.DoubtUnknownName, "Tom", guest("Tom")),
 		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
 		"game":                 asks(ranking.DoubtGame, "chess", ranking.ReportOption{Ladder: "tennis"}, ranking.ReportOption{Ladder: "padel"}),
-		"date":                 asks(ranking.DoubtDate, "", option(result(alice, bob, 3, 1))),
 		"line":                 asks(command.DoubtLine, "@dave 3:x", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2))),
 		"line_and_one":         asks(command.DoubtLine, "what a game", option(result(alice, bob, 3, 1))),
 		"duplicate":            repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}}),

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
@@ -20,12 +21,12 @@ import (
 var updateGolden = flag.Bool("update", false,
 	"write the golden texts of the tests that run instead of comparing with them")
 
-// visible makes the invisible characters that the bot adds to texts visible.
+// visible replaces the invisible characters that the bot adds to texts with their escapes.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
-// TestGolden: every notice reads as in testdata/golden, in every language. A section in the folder
-// notices has what all languages share: the stored notice, which reveals renamed fields, and the
-// effects of its buttons. A section of a language has what people see.
+// TestGolden checks that every notice reads as in testdata/golden, in every language. A section in
+// the folder notices has what all languages share: the stored notice, which reveals renamed fields,
+// and the effects of its buttons. A section of a language has what people see.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, language := range catalog.All() {
@@ -43,6 +44,7 @@ func compareGolden(t *testing.T, language catalog.Language) {
 	sim, client := startSimulator(t)
 	group := sim.Group("Table tennis", sim.User("alice"))
 	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{}).WithWeb(fakeLink, true)
+	sender.WithExports(fakeExports{})
 	sender.draw = dot
 	for name, notice := range goldenNotices(t) {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +121,8 @@ func (o outgoing) below() (labels, effects string) {
 	return strings.Trim(labels, " /"), strings.Trim(effects, " /")
 }
 
-// TestGoldenFilesAreComplete: each kind of notice has golden texts, and each section of a golden
-// file belongs to a notice or a merged message. -update removes the other sections.
+// TestGoldenFilesAreComplete checks that each kind of notice has golden texts, and each section of
+// a golden file belongs to a notice or a merged message. -update removes the other sections.
 func TestGoldenFilesAreComplete(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -206,11 +208,17 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("undo", goldenUndoPrompts())
 	add("report", goldenReportPrompts())
 	add("wizard", goldenWizards())
+	add("import", goldenImports(t))
 	add("which", goldenWhich())
 	add("command_failed", map[string]notice.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
 	all["chart/no_photos"] = NoPhotos{}
+	all["document/refused"], all["document/too_large"] = NoDocument{}, NoDocument{TooLarge: true}
+	all["export/sent"], all["export/not_started"] = ranking.SentPrivately{}, ranking.NotStarted{}
+	all["export/caption"] = ranking.ExportedGroup{Chat: -100, Title: "Table tennis", TimeZone: "Europe/Berlin"}
+	all["export/hostile"] = ranking.ExportedGroup{Chat: -100, Title: hostile}
+	all["greeting/for_file"] = Greeting{Private: true, ForFile: true}
 	add("results_summary", goldenSummaries())
 	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}
 	add("setting_changed", goldenChangedSettings())
@@ -229,9 +237,9 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("nick", map[string]notice.Notice{
 		"changed":         ranking.Renamed{Was: "Robert", Name: "Bobby"},
 		"off":             ranking.Renamed{Was: "Bobby", Name: "Robert", Off: true},
-		"changed_hostile": ranking.Renamed{Was: ranking.Nameless, Name: hostile},
+		"changed_hostile": ranking.Renamed{Was: ranking.Nameless, Name: hostile, Number: 2},
 		"shown":           ranking.NickShown{Nick: "Bobby", Name: "Robert"},
-		"none":            ranking.NickShown{Name: ranking.Nameless},
+		"none":            ranking.NickShown{Name: ranking.Nameless, Number: 2},
 	})
 	for _, how := range constants(t, "../ranking", ofType("HowOut")) {
 		all["left_ranking/"+how] = ranking.LeftRanking{Name: called("Carol"), How: ranking.HowOut(how)}
@@ -312,7 +320,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	for _, name := range groupCommands {
 		all["group_only/"+name] = GroupOnly{Command: name}
 	}
-	for _, name := range append(slices.Clone(offeredInstead), nameRename) {
+	for _, name := range slices.Concat(offeredInstead, offeredAnywhere) {
 		all["offer/"+name] = Offer{Command: name}
 	}
 	all["unknown_command/plain"] = UnknownCommand{}
@@ -370,7 +378,6 @@ var details = map[command.Reason]string{
 
 func called(name string) ranking.Name { return ranking.Name{Name: name} }
 
-// side returns a side of one player with a score and the ratings before and after.
 func side(name ranking.Name, score, before, after int) ranking.Side {
 	return ranking.Side{Score: score, Players: []ranking.RatingChange{{Name: name, Before: before, After: after}}}
 }
@@ -400,9 +407,15 @@ func goldenMatches() map[string]notice.Notice {
 		"reported_by_third":   with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{Name: &carol} }),
 		"in_season":           with(func(m *ranking.MatchRecorded) { m.Season = 2 }),
 		"past":                with(func(m *ranking.MatchRecorded) { m.Past = true }),
-		"reported_by_admin":   with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{} }),
-		"marked_names":        sides(side(ranking.Name{Name: "Bob", Mark: "bob_2"}, 3, 1500, 1516), side(ranking.Name{Name: "Bob", Mark: "2"}, 1, 1500, 1484)),
-		"hostile_names":       sides(side(called(hostile), 3, 1500, 1516), side(called("محمد"), 1, 1500, 1484)),
+		"other_day": with(func(m *ranking.MatchRecorded) {
+			m.Day, m.Moved = time.Date(2026, time.November, 29, 22, 59, 59, 999_999_000, time.UTC), 3
+		}),
+		"other_day_one": with(func(m *ranking.MatchRecorded) {
+			m.Day, m.Moved, m.Season = time.Date(2026, time.November, 29, 22, 59, 59, 999_999_000, time.UTC), 1, 2
+		}),
+		"reported_by_admin": with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{} }),
+		"marked_names":      sides(side(ranking.Name{Name: "Bob", Mark: "bob_2"}, 3, 1500, 1516), side(ranking.Name{Name: "Bob", Mark: "2"}, 1, 1500, 1484)),
+		"hostile_names":     sides(side(called(hostile), 3, 1500, 1516), side(called("محمد"), 1, 1500, 1484)),
 		"new_and_reported": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 		}),

@@ -16,14 +16,14 @@ import (
 
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 
-// shownElsewhere matches the ids of texts that no golden file needs to show: those of the menus
+// shownElsewhere matches the ids of texts that no golden file needs to show: the texts of the menus
 // (see TestTheMenus), the words for languages that an admin may type, the names of months, and the
 // texts of the web board, which has its own tests.
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
-// TestEveryTextIsGolden: the golden notices and merged messages show each English text of the
-// catalog, apart from shownElsewhere. One form of a plural is enough. A text that is not shown is
-// either unused or was never reviewed in the other languages.
+// TestEveryTextIsGolden checks that the golden notices and merged messages show each English text
+// of the catalog, apart from shownElsewhere. One form of a plural is enough. A text that is not
+// shown is either unused or was never reviewed in the other languages.
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -69,8 +69,8 @@ func TestEveryTextIsGolden(t *testing.T) {
 	check("", texts)
 }
 
-// TestCallbackAnswersAreWhole: in every language, the callback answers that comesOfAPress selects
-// are short enough. Notices with hostile names are left out.
+// TestCallbackAnswersAreWhole checks that the callback answers that comesOfAPress selects are short
+// enough in every language. It leaves out notices with hostile names.
 func TestCallbackAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {

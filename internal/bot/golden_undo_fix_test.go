@@ -40,8 +40,8 @@ var wrongForms = map[string][]command.Reason{
 	},
 }
 
-// TestWrongFormsAreThoseThatThereAre: wrongForms lists every reason for which the parsers reject
-// these arguments.
+// TestWrongFormsAreThoseThatThereAre checks that wrongForms lists every reason for which the
+// parsers reject these arguments.
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{
@@ -280,14 +280,14 @@ func goldenMerged() map[string]notice.Notice {
 		"none_moved": ranking.PlayersMerged{Username: "bob", Name: called("Bobby"), Moved: ranking.Moved{
 			Ratings: []ranking.RatingChange{{Name: called("Bobby"), Before: 1500, After: 1500}},
 		}},
-		"mapped": ranking.PlayersMapped{Player: called("Dave"), Into: called("Bobby"), Undone: []int{4}},
-		"split": ranking.PlayersMapped{
-			Player: called("Dave"), Into: called("Bobby"), Split: true, Restored: []int{4},
+		"mapped": ranking.PlayersMerged{Player: called("Dave"), Name: called("Bobby"), Undone: []int{4}},
+		"split": ranking.PlayersMerged{
+			Player: called("Dave"), Name: called("Bobby"), Split: true, Restored: []int{4},
 		},
-		"hostile_split": ranking.PlayersMapped{
-			Player: called(hostile), Into: called("Bobby"), Split: true, Restored: []int{4, 7, 9, 11, 12},
+		"hostile_split": ranking.PlayersMerged{
+			Player: called(hostile), Name: called("Bobby"), Split: true, Restored: []int{4, 7, 9, 11, 12},
 		},
-		"moved": ranking.PlayersMoved{Moved: bobby},
+		"moved": ranking.PlayersMerged{Moved: bobby},
 		"hostile": ranking.PlayersMerged{Username: "start_bot", Name: called(hostile), Undone: []int{4}, Moved: ranking.Moved{
 			Ratings: []ranking.RatingChange{{Name: called(hostile), Before: 1500, After: 1512}},
 		}},

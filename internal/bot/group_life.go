@@ -27,7 +27,7 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	o := u.origin("bot")
 	switch {
 	case u.Chat.ID == 0, !u.Chat.isGroup() && u.Chat.Type != string(ranking.Private):
-		// not a chat that the bot serves
+		// The bot does not serve such a chat.
 		return nil
 	case u.New.isOut():
 		return r.rankings.BotRemoved(ctx, o)
@@ -41,8 +41,8 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 }
 
 // member handles a change of a person's membership in a group. Telegram reports such changes only
-// if the bot is an admin. The service is not called if the person was out before and still is, as
-// when a ban is lifted.
+// if the bot is an admin. member does not call the service if the person was not in the group
+// before and still is not, as when a ban is lifted.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
@@ -61,7 +61,8 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 }
 
 // origin returns the origin of a change of members. Such a change has no message, so the key is
-// built from the chat, the person, the time and the change.
+// built from the chat, the person, the time and the change. what distinguishes the two kinds of
+// updates about members, "bot" and "member".
 func (u *memberUpdate) origin(what string) ranking.Origin {
 	who := value(u.New.User).ID
 	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t",

@@ -14,7 +14,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// memberJSON returns an update about the membership of user 1002 in a chat.
+// memberJSON returns an update of the given kind: the membership of user 1002 in a chat changes
+// from the status old to the status now.
 func memberJSON(kind, chat, old, now string) string {
 	return fmt.Sprintf(
 		`{"update_id":1,%q:{"chat":%s,"date":100,"from":{"id":1001,"first_name":"Alice","language_code":"de"},`+
@@ -110,8 +111,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMembersWhoAreNone: the router makes no call if the member is a bot, if a needed field is
-// missing, or if a service message is in a chat that is not a group.
+// TestMembersWhoAreNone checks that the router makes no call if the member is a bot, if a needed
+// field is missing, or if a service message is in a chat that is not a group.
 func TestMembersWhoAreNone(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {
@@ -138,9 +139,9 @@ func TestMembersWhoAreNone(t *testing.T) {
 	}
 }
 
-// TestPeopleWhoAreShown: the origin of a message lists the people whose user ids the message
-// reveals: the author of the message that it replies to, the people in its text mentions, and new
-// members.
+// TestPeopleWhoAreShown checks that the origin of a message lists the people whose user ids the
+// message reveals: the author of the message that it replies to, the people in its text mentions,
+// and new members.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
 	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`,
@@ -228,8 +229,8 @@ func TestLanguageTag(t *testing.T) {
 	}
 }
 
-// TestGroupLifeThroughTheSimulator: the router understands what Telegram sends when a group
-// changes, in the order in which Telegram sends it.
+// TestGroupLifeThroughTheSimulator checks that the router understands what Telegram sends when a
+// group changes, in the order in which Telegram sends it.
 func TestGroupLifeThroughTheSimulator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -257,7 +258,7 @@ func TestGroupLifeThroughTheSimulator(t *testing.T) {
 	}
 }
 
-// TestAdminsAreAskedAnew: a promotion or a demotion drops the chat's cached admins.
+// TestAdminsAreAskedAnew checks that a promotion or a demotion drops the chat's cached admins.
 func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

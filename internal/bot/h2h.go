@@ -17,7 +17,8 @@ func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable,
 	buttons: headToHeadButtons, ofLadder: true})
 
-// headToHead shows the results of two players against each other.
+// headToHead shows the results of two players against each other, or says that one of them has not
+// played in the ladder.
 func (w words) headToHead(n stats.HeadToHead) string {
 	if n.Stranger.Player != 0 {
 		return w.Text("me.not_played_of", args{"Name": showName(n.Stranger)})

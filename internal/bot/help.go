@@ -122,17 +122,22 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
 // start handles /start, and any text in a private chat that is not a command for this bot. Telegram
-// sends /start when a person starts the bot, or adds the bot to a group by a link.
+// sends /start when a person starts the bot, or adds the bot to a group through a link.
 func start(_ *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
 		return ranking.Greet{Greeting: Greeting{}}
 	}
-	return ranking.Say{Notice: Greeting{Private: true}}
+	return ranking.Say{Notice: Greeting{Private: true, ForFile: req.origin.Said.Typed() == startForFile}}
 }
+
+// startForFile is the argument of the /start of a person who has pressed a button that sends a
+// file, and to whom the bot could not write.
+const startForFile = "file"
 
 // Greeting introduces the bot.
 type Greeting struct {
 	Private bool `json:"private,omitempty"`
+	ForFile bool `json:"for_file,omitempty"` // see startForFile
 }
 
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
@@ -144,17 +149,21 @@ func (g Greeting) Fleeting() bool { return g.Private }
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})
 
 func greetingButtons(n Greeting, _ outbox.Item, w words) [][]button {
-	if !n.Private {
+	if !n.Private || n.ForFile {
 		return nil
 	}
 	return inviteButton(w)
 }
 
 func (w words) greeting(n Greeting) string {
-	if n.Private {
+	switch {
+	case n.ForFile:
+		return w.Text("greeting.for_file", nil)
+	case n.Private:
 		return w.Text("greeting.private", nil)
+	default:
+		return w.Text("greeting.group", nil)
 	}
-	return w.Text("greeting.group", nil)
 }
 
 func (w words) help(n Help) string {

@@ -8,9 +8,9 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestHelpPages: in a group, the buttons below the help lead from the first page to each topic,
-// from a topic to each of its commands that has help, and back. Each command in /help is on the
-// page of one topic.
+// TestHelpPages checks that the buttons below the help in a group lead from the first page to each
+// topic, from a topic to each of its commands that has help, and back. Each command in /help is on
+// the page of one topic.
 func TestHelpPages(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -57,8 +57,8 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// TestShortHelp: in all languages, the first page in groups is short enough to fit on a phone's
-// screen.
+// TestShortHelp checks that the first page of the help in groups fits on a phone's screen, in all
+// languages.
 func TestShortHelp(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {
@@ -68,8 +68,8 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
-// TestTurnHelp: a press changes the page only of a help message, and only to a page that the bot
-// offers.
+// TestTurnHelp checks that a press changes the page only of a help message, and only to a page that
+// the bot offers.
 func TestTurnHelp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ var _ = shows(view[ranking.Joined]{text: words.joined, line: words.joined, perso
 var _ = shows(view[ranking.LeftRanking]{text: words.leftRanking, line: words.leftRanking, personal: true})
 
 func (w words) leftRanking(n ranking.LeftRanking) string {
-	return w.Text("leave."+string(n.How), args{"Name": showName(n.Name), "Code": codeText(n.Name.Name)})
+	return w.Text("leave."+string(n.How), args{"Name": showName(n.Name)})
 }
 
 func (w words) joined(n ranking.Joined) string {
@@ -35,7 +35,8 @@ func (w words) joined(n ranking.Joined) string {
 	}
 }
 
-// guest says how to use the name of a guest.
+// guest says that a guest is new, back or already there, and how to write the guest's name in a
+// /match. It adds that spelling to with, the arguments of the text.
 func (w words) guest(n ranking.Joined, with args) string {
 	with["Code"] = codeText(n.Name.Name)
 	if strings.Contains(n.Name.Name, " ") {

@@ -86,8 +86,9 @@ func namesIn(w words) []string {
 	return longestNames[6:7]
 }
 
-// TestTheLongestMatchFits: notices about a match fit with the longest names, for several sizes of
-// sides. Large sides are not listed in full, so the largest match need not have the longest text.
+// TestTheLongestMatchFits checks that notices about a match fit with the longest names, for several
+// sizes of sides. Large sides are not listed in full, so the largest match need not have the
+// longest text.
 func TestTheLongestMatchFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestMatchFits)
@@ -111,7 +112,7 @@ func testTheLongestMatchFits(t *testing.T, w words, send func(notice.Notice) bot
 	}
 }
 
-// TestTheLongestSummaryFits: a summary counts the results that do not fit.
+// TestTheLongestSummaryFits checks that a summary counts the results that do not fit.
 func TestTheLongestSummaryFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, func(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
@@ -129,8 +130,8 @@ func TestTheLongestSummaryFits(t *testing.T) {
 	})
 }
 
-// TestTheLongestNotRecordedFits: the notice of rejected results counts the results that do not fit.
-// The questions about corrections fit too, and so does the notice of a failed command.
+// TestTheLongestNotRecordedFits checks that the notice of rejected results counts the results that
+// do not fit. The questions about corrections fit too, and so does the notice of a failed command.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestNotRecordedFits)
@@ -173,8 +174,8 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 	}
 }
 
-// TestTheLongestQuestionFits: questions about a report fit, and so does the message that replaces a
-// question once an option is chosen.
+// TestTheLongestQuestionFits checks that questions about a report fit, and so does the message that
+// replaces a question once an option is chosen.
 func TestTheLongestQuestionFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, func(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
@@ -220,8 +221,8 @@ func TestCallbackAnswer(t *testing.T) {
 	}
 }
 
-// TestTheLongestTopFits: the largest number of top places fits into a message with the longest
-// names, even as a table.
+// TestTheLongestTopFits checks that the largest number of top places fits into a message with the
+// longest names, even as a table.
 func TestTheLongestTopFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -55,7 +55,7 @@ func testContext(t testing.TB) context.Context {
 // atOnce lets each request of a sender begin at once.
 func atOnce(context.Context) error { return nil }
 
-// newClient returns a client of a server with the simulator's token.
+// newClient returns a client for the server at serverURL, with the simulator's token.
 func newClient(t testing.TB, serverURL string) *telegram.Client {
 	t.Helper()
 	c, err := telegram.NewClient(testToken, serverURL)
@@ -76,7 +76,7 @@ func selfOf(sim *botsim.Server) telegram.Self {
 	return telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}
 }
 
-// equal compares got with want. The format and args say what got is.
+// equal compares got with want. The format and args describe got.
 func equal[T any](t fatalizer, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -47,7 +47,11 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	if n.Undone {
 		return "<s>" + w.outcome(n.Sides, n.Sets, games) + "</s>\n" + notes(match, w.undoneBy(n))
 	}
-	lines := slices.Concat([]string{w.outcome(n.Sides, n.Sets, games)},
+	var lines []string
+	if n.Past {
+		lines = append(lines, notes(w.Text("note.past", nil)))
+	}
+	lines = slices.Concat(lines, []string{w.outcome(n.Sides, n.Sets, games)},
 		movesOf(n.Sides[0].Players), movesOf(n.Sides[1].Players))
 	if celebration := w.celebration(n.Celebration); celebration != "" {
 		lines = append(lines, celebration)
@@ -56,7 +60,8 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 }
 
 // remarks returns the remarks about a match that was not undone: its new players, who reported it,
-// whether it is in the past, its season, and what was corrected.
+// its day if the report gives it, how many ratings of others it changed, its season, and what was
+// corrected.
 func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {
 	case count == 0:
@@ -69,8 +74,11 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	if n.ReportedBy != nil {
 		all = append(all, w.textBy("note.reported_by", *n.ReportedBy, nil))
 	}
-	if n.Past {
-		all = append(all, w.Text("note.past", nil))
+	if !n.Day.IsZero() {
+		all = append(all, w.Date(n.Day))
+	}
+	if n.Moved > 0 {
+		all = append(all, w.Plural("note.moved", n.Moved, nil))
 	}
 	if n.Season > 0 {
 		all = append(all, w.Text("note.in_season", args{"Season": w.seasonName(n.Season, "")}))
@@ -87,8 +95,9 @@ func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...s
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
-// outcomeText says who won, with the score if there is one. after follows the score, or the whole
-// text if there is no score. form is the suffix of the catalog id for an outcome with a score.
+// outcomeText says who won, with the score if there is one. show renders a side. after follows the
+// score, or the whole text if there is no score. form is the suffix of the catalog id for an
+// outcome with a score.
 func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
 	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
 	id := "outcome." + outcomeOf(score)
@@ -178,7 +187,7 @@ func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) s
 	return w.side(names, maxSideNames, shortSideNames) + w.standIns(s.StandIns)
 }
 
-// standIns returns what follows the names of a side with stand-ins.
+// standIns returns the text that follows the names of a side with count stand-ins.
 func (w words) standIns(count int) string {
 	return strings.Repeat(" + "+w.Text("names.stand_in", nil), count)
 }
@@ -227,16 +236,16 @@ func signed(n int) string {
 	}
 }
 
-// notes formats the remarks below a message.
 func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
 
-// matchNumber returns the number of a match for a list or a line.
+// matchNumber formats the number of a match, as in "#42".
 func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
 
 // numberList lists match numbers: all of them, or the first maxNumbers and a count of the others.
 func (w words) numberList(numbers []int) string { return w.numbersOf(numbers, len(numbers)) }
 
-// numbersOf is like numberList for the first numbers of a list of count.
+// numbersOf is numberList for a list of count match numbers, of which numbers may have only the
+// first.
 func (w words) numbersOf(numbers []int, count int) string {
 	var shown []string
 	for _, n := range numbers[:min(len(numbers), maxNumbers)] {
@@ -253,13 +262,13 @@ func (w words) numbersOf(numbers []int, count int) string {
 	}
 }
 
-// celebration says what is special about a match. It is empty if nothing is, and for kinds that
-// only newer releases have.
+// celebration says what is special about a match. It returns an empty string if nothing is, or if
+// only a newer release knows the kind of celebration.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""
 	}
-	// the card lists all players above, so a few names are enough
+	// The card lists all players above, so a few names are enough.
 	names := w.side(namesAs(c.Players, boldName), shortSideNames, shortSideNames)
 	id := "celebration." + string(c.Kind)
 	if !w.Has(id) {
@@ -277,7 +286,11 @@ func (w words) matchLine(n ranking.MatchRecorded) string {
 		return strings.Join([]string{number, "<s>" + w.outcomeText(n.Sides, "_line", w.plainSide, games) + "</s>",
 			w.Text("note.undone", nil)}, " · ")
 	}
-	line := []string{number, w.outcomeText(n.Sides, "_line", w.ratedSide, games)}
+	line := []string{number}
+	if n.Past {
+		line = append(line, w.Text("note.past", nil))
+	}
+	line = append(line, w.outcomeText(n.Sides, "_line", w.ratedSide, games))
 	return strings.Join(append(line, w.remarks(n)...), " · ")
 }
 

@@ -39,8 +39,9 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	return [][]button{turn, {{text: w.Text("button.stats", nil), data: playerData(playerCode, player)}}}
 }
 
-// turnMatches returns the buttons for newer and older matches. first and last identify the first
-// and the last match on the current page, by number for the group's matches, by id for a player's.
+// turnMatches returns the buttons for newer and older matches. player is 0 for the group's matches.
+// first and last identify the first and the last match on the current page: by number for the
+// group's matches, and by id for a player's.
 func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, last int64) []button {
 	data := func(is bool, at stats.Paging) string {
 		if !is {
@@ -53,7 +54,8 @@ func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, 
 
 // matchesData returns the data of a button for a page of matches: of a player, as in 1h:7 and
 // 1h:7:o5, or of the group, as in 1m:0 and 1m:o5. o5 stands for the matches older than match 5, and
-// n5 for the newer ones. Data with neither stands for the first page, which other views link to.
+// n5 for the matches newer than match 5. Data with neither stands for the first page, which other
+// views link to.
 func matchesData(code string, q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
 	if q.At.Key != 0 {
@@ -65,8 +67,8 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 	return callbackData(code, args)
 }
 
-// pageSigns has the sign that precedes a match in button data: n for a page of newer matches, o for
-// a page of older ones.
+// pageSigns has the sign before the match in button data: n for a page of newer matches, o for a
+// page of older ones. The key is [stats.Paging.Newer].
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
 // parseMatches returns a parser for the arguments that matchesData writes with this code. ok is
@@ -154,7 +156,7 @@ func (w words) matchRow(r stats.MatchRow, change string) string {
 // Limits for a row of a list, which has little room.
 const (
 	maxRowName  = 20 // characters of a name
-	maxRowUnits = 40 // limits a name in UTF-16 units
+	maxRowUnits = 40 // UTF-16 units of a name
 	maxRowMark  = 16 // characters of a name's mark, which may have one UTF-16 unit more
 	maxRowSide  = 2  // players of a side, including stand-ins
 )
@@ -178,12 +180,10 @@ func shortNames(names []ranking.Name) string {
 	return strings.Join(namesAs(names, shortName), " &amp; ")
 }
 
-// matchTable is the table form of matchPage.
 func (w words) matchTable(n stats.MatchPage) string {
 	return w.matchRowsTable(w.titleOf("matches.title", n.Title), n.Rows, false)
 }
 
-// historyTable is the table form of historyPage.
 func (w words) historyTable(n stats.HistoryPage) string {
 	return w.matchRowsTable(w.historyTitle(n), n.Rows, true)
 }

@@ -65,7 +65,8 @@ func TestHistoryTurns(t *testing.T) {
 	}
 }
 
-// TestHistoryData: button data fits, and reads back unchanged.
+// TestHistoryData checks that the data of a button for a page of matches fits, and reads back
+// unchanged.
 func TestHistoryData(t *testing.T) {
 	t.Parallel()
 	for _, key := range []int64{0, 1, math.MaxInt32, math.MaxInt64} {
@@ -87,7 +88,7 @@ func TestHistoryData(t *testing.T) {
 	}
 }
 
-// FuzzHistoryTurn: the parsers accept only data that the bot writes.
+// FuzzHistoryTurn checks that the parsers accept only data that the bot writes.
 func FuzzHistoryTurn(f *testing.F) {
 	for _, args := range []string{"", "7", "7:o5", "7:n5", "o5", "n5", "07"} {
 		f.Add(args)

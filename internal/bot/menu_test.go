@@ -10,8 +10,8 @@ import (
 	"elobot/internal/catalog"
 )
 
-// TestTheMenus: PublishMenus sends Telegram the menus of members, admins and private chats in each
-// language.
+// TestTheMenus checks that PublishMenus sends Telegram the menus of members, admins and private
+// chats in each language.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

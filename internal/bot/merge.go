@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units; a text
-	// never has fewer units than characters.
+	// maxText is Telegram's limit for the length of a message, in characters. It is safe to apply
+	// the limit to UTF-16 units, because a text never has fewer units than characters.
 	maxText = 4096
 	// maxListed is the room for a list in a message, in UTF-16 units. The text around the list fits
 	// in the rest.
@@ -78,8 +78,8 @@ func (s *several) addLine(line string, undo, grows int) bool {
 	return true
 }
 
-// addresseeOf returns the name of the person to whom an item is addressed. It is empty if there is
-// none.
+// addresseeOf returns the name of the person to whom an item is addressed, or an empty string if
+// there is none.
 func addresseeOf(item outbox.Item) string {
 	if name, ok := item.Names[item.AddresseeID]; ok {
 		return name.Name

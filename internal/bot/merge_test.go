@@ -103,8 +103,8 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	}
 }
 
-// TestMergeGolden: merged messages read as in testdata/golden/<language>/several.txtar, in every
-// language.
+// TestMergeGolden checks that merged messages read as in testdata/golden/<language>/several.txtar,
+// in every language.
 func TestMergeGolden(t *testing.T) {
 	t.Parallel()
 	golden := goldenSeveral(t)
@@ -132,8 +132,8 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestAddresseesAreNamedOnce: in every language, an answer in a merged message names its addressee
-// once, at the beginning.
+// TestAddresseesAreNamedOnce checks that an answer in a merged message names its addressee once, at
+// the beginning, in every language.
 func TestAddresseesAreNamedOnce(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {
@@ -152,8 +152,8 @@ func TestAddresseesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// TestLines: a notice is either always sent alone, or has a line of limited length, without line
-// breaks, that needs no buttons.
+// TestLines checks that a notice is either always sent alone, or has a line of limited length,
+// without line breaks, that needs no buttons.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -219,7 +219,8 @@ func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	}
 }
 
-// TestMergedMessagesFit: random notices with all kinds of names fit when they are merged.
+// TestMergedMessagesFit checks that random notices with all kinds of names fit when they are
+// merged.
 func TestMergedMessagesFit(t *testing.T) {
 	t.Parallel()
 	worst := rapid.OneOf(rapid.Custom(drawName), rapid.SampledFrom(longestNames))
@@ -254,8 +255,8 @@ func TestMergedMessagesFit(t *testing.T) {
 	})
 }
 
-// TestNamesStayTextInLines: as in TestNamesStayText, the simulator marks nothing in the names of a
-// merged message, including the names of its addressees.
+// TestNamesStayTextInLines checks the same as TestNamesStayText, but for merged messages. The names
+// of addressees must stay text, too.
 func TestNamesStayTextInLines(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -8,9 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestMigration: when a group becomes a supergroup, the router reports the move for each of the two
-// service messages, in whatever order the messages and the update about the bot's membership
-// arrive. It handles commands before and after as usual.
+// TestMigration checks that the router reports that a group has become a supergroup, once for each
+// of the two service messages. The messages and the update about the bot's membership may arrive in
+// any order. The router handles commands before and after as usual.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	const moved, added = "move", "added greeting {}"

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMissingLadder: if a report names a game that has no ladder, the bot asks which ladder is
-// meant, even if it asks other questions too. It records the match in the ladder of the pressed
-// button.
+// TestMissingLadder checks that the bot asks which ladder is meant if a report names a game that
+// has no ladder, even if it asks other questions too. It records the match in the ladder of the
+// pressed button.
 func TestMissingLadder(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -48,9 +48,9 @@ func TestMissingLadder(t *testing.T) {
 	}
 }
 
-// TestLadderOfTheGame: a game means the ladder with that game in its name, in any language, unless
-// several ladders have it. The bot also asks about an unknown game in a later line. A word that is
-// a player's username means the player, not the game.
+// TestLadderOfTheGame checks that a game means the ladder with that game in its name, in any
+// language, unless several ladders have it. The bot also asks about an unknown game in a later
+// line. A word that is a player's username means the player, not the game.
 func TestLadderOfTheGame(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

@@ -16,15 +16,15 @@ import (
 const minMisspelled = 4
 
 // unknownCommand answers a command that the bot does not have. meantForThisBot means that the
-// command names this bot or was sent in a private chat. The bot ignores any other command, unless
-// it is long enough and resembles a command of this bot, is /rename, or is one of offeredInstead in
-// reply to this bot.
+// command names this bot or was sent in a private chat. Of all other commands, unknownCommand
+// answers only three kinds: those that are long enough and resemble a command of this bot, those in
+// offeredAnywhere, and those in offeredInstead that reply to this bot. self is this bot's username.
 func unknownCommand(req request, meantForThisBot bool, self string) ranking.Operation {
 	typed := req.origin.Said.Name
 	name := nearest(typed)
 	isToThisBot := meantForThisBot || req.message.repliesTo(self)
 	switch {
-	case typed == nameRename, isToThisBot && slices.Contains(offeredInstead, typed):
+	case slices.Contains(offeredAnywhere, typed), isToThisBot && slices.Contains(offeredInstead, typed):
 		return ranking.Say{Notice: Offer{Command: typed}}
 	case name != "" && (meantForThisBot || min(len(typed), len(name)) >= minMisspelled):
 		return ranking.Say{Notice: UnknownCommand{Meant: req.message.corrected(name)}}
@@ -35,13 +35,13 @@ func unknownCommand(req request, meantForThisBot bool, self string) ranking.Oper
 	}
 }
 
-// nameRename is a command that people try. Moderation bots do not have it, so the bot answers it in
-// groups too.
-const nameRename = "rename"
+// offeredAnywhere lists commands that people try. Moderation bots do not have them, so the bot
+// answers them in groups too.
+var offeredAnywhere = []string{"rename", "merge"}
 
 // offeredInstead lists other commands that people try. Moderation bots have these commands too, so
 // in a group the bot answers them only if they name the bot or reply to it.
-var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
+var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban", "remove"}
 
 // repliesTo reports whether a message replies to a message of the bot with this username.
 func (m *message) repliesTo(bot string) bool {

@@ -27,9 +27,9 @@ func TestIsSlip(t *testing.T) {
 	}
 }
 
-// TestMisspelledCommands: the bot answers a misspelled command with the command that it resembles.
-// In a group, a command that is short or resembles none may be meant for another bot. The bot
-// ignores it, unless it names this bot.
+// TestMisspelledCommands checks that the bot answers a misspelled command with the command that it
+// resembles. In a group, a command that is short or resembles none may be meant for another bot.
+// The bot ignores it, unless it names this bot.
 func TestMisspelledCommands(t *testing.T) {
 	t.Parallel()
 	meant := func(command string) string { return `answer unknown_command {"meant":"` + command + `"}` }

@@ -20,8 +20,8 @@ const (
 	// messages. Without this limit, a single character with many accents could fill a message.
 	maxNameUnits = 64
 
-	isolate    = "\u2068" // starts text with its own writing direction …
-	endIsolate = "\u2069" // … and ends it
+	isolate    = "\u2068" // begins a text with a writing direction of its own
+	endIsolate = "\u2069" // ends such a text
 	joiner     = "\u2060" // invisible, and ends a link, a mention and a command
 )
 
@@ -31,8 +31,8 @@ func displayName(u user) string {
 	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), ranking.Nameless)
 }
 
-// nameNameless replaces each name ranking.Nameless in the value behind pointer by a placeholder in
-// the language of w.
+// nameNameless replaces each name ranking.Nameless in the value behind pointer with a placeholder
+// in the language of w.
 func (w words) nameNameless(pointer any) {
 	ranking.EachName(pointer, func(name *ranking.Name) { *name = name.InPlaceOfNone(w.Text("names.nameless", nil)) })
 }
@@ -45,7 +45,7 @@ func (w words) called(name string) string {
 	return name
 }
 
-// cleanName returns a name as visibleName does, and cuts long names.
+// cleanName is visibleName, but also cuts long names.
 func cleanName(name string) string { return cut(visibleName(name), maxName, maxNameUnits) }
 
 // visibleName removes from a name what would disturb the text around it, or could make two names
@@ -131,8 +131,8 @@ func firstUnits(text string, units int) string {
 	return text
 }
 
-// linkEnders puts an invisible joiner behind certain characters, so that no part of a name becomes
-// a mention, a command, a tag or a link.
+// linkEnders puts an invisible joiner after certain characters, so that no part of a name becomes a
+// mention, a command, a tag or a link.
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 

@@ -151,9 +151,9 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: a person without a name gets a placeholder in the language of the chat, in
-// messages, tables, charts and addressed lines, with a number that distinguishes several such
-// people.
+// TestNamelessPeople checks that a person without a name gets a placeholder in the language of the
+// chat, in messages, tables, charts and addressed lines. A number distinguishes several such
+// people. In commands, the placeholder with the number means the person in any language.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}
@@ -173,14 +173,19 @@ func TestNamelessPeople(t *testing.T) {
 	chart := stats.Chart{Players: []ranking.Name{{Player: 7, Name: ranking.Nameless}}}
 	german.nameNameless(&chart)
 	equal(t, drawnName(chart.Players[0]), "Person 1", "name on the chart")
+	names := command.NewNames([]command.Person{{ID: 5, Player: 7, Name: ranking.Nameless, Nameless: 2}})
 	for _, language := range catalog.All() {
 		if got := (words{Language: language}).called(ranking.Nameless); got == "" || got == ranking.Nameless {
 			t.Errorf("in %s nobody has the name %q", language.Tag(), got)
+		} else if _, ok := names.Holder(got + " 2"); !ok {
+			t.Errorf("nobody is meant by %s 2", got)
 		}
 	}
 }
 
-// checkName checks the properties of a cleaned name.
+// checkName checks that the cleaned form of a name is short, visible and valid text without control
+// characters, and stays the same if it is cleaned again. It also checks what showText makes of the
+// name.
 func checkName(t fatalizer, raw string) {
 	t.Helper()
 	cleaned := cleanName(raw)
@@ -208,7 +213,8 @@ func checkName(t fatalizer, raw string) {
 	checkShown(t, cleaned, showText(raw))
 }
 
-// checkShown checks how showText shows a cleaned name.
+// checkShown checks that shown, the output of showText for a name, contains no markup, no links and
+// no unbalanced isolates, and otherwise reads like the cleaned name.
 func checkShown(t fatalizer, cleaned, shown string) {
 	t.Helper()
 	if strings.ContainsAny(shown, "<>\"'") {
@@ -258,13 +264,13 @@ func TestNameProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkName(t, drawName(t)) })
 }
 
-// FuzzName checks any bytes as a name. Its corpus is in testdata.
+// FuzzName applies checkName to arbitrary bytes. Its corpus is in testdata.
 func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) { checkName(t, raw) })
 }
 
-// TestNamesStayText: the simulator, which marks mentions, commands, tags and links like Telegram,
-// marks nothing in a name, wherever the name occurs in a text.
+// TestNamesStayText checks that the simulator, which marks mentions, commands, tags and links like
+// Telegram, marks nothing in a name, wherever the name occurs in a text.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -333,8 +339,8 @@ var longestNames = []string{
 	strings.Repeat("&", maxName+1),
 }
 
-// TestTheLongestRankingFits: a page of the ranking fits even with the longest names and marks, the
-// asker's row and a title.
+// TestTheLongestRankingFits checks that a page of the ranking fits even with the longest names and
+// marks, the asker's row and a title.
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
@@ -357,8 +363,8 @@ func TestTheLongestRankingFits(t *testing.T) {
 	}
 }
 
-// TestSimulatorSeesLinksInNames: the simulator marks links and the like in names that are not
-// passed through showText, so the tests above can fail.
+// TestSimulatorSeesLinksInNames checks that the simulator marks links and the like in names that
+// are not passed through showText, so the tests above can fail.
 func TestSimulatorSeesLinksInNames(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"@bob", "/start", "#tag", "$USD", "t.me/x", "https://evil.example", "a@b.com"} {
@@ -379,7 +385,7 @@ func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
-// TestUnprintableWordsAreQuotedByTheirCodePoints: an answer that quotes a word shows its
+// TestUnprintableWordsAreQuotedByTheirCodePoints checks that an answer that quotes a word shows its
 // unprintable characters as code points, but keeps joiners inside emoji and letters.
 func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	t.Parallel()
@@ -404,8 +410,8 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	}
 }
 
-// TestNamesAreFilledIn: wherever one of these notices has a player's id, the rendered text has the
-// player's name and mark.
+// TestNamesAreFilledIn checks that the rendered text has a player's name and mark wherever one of
+// these notices has the player's id.
 func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	id := func(n ladder.PlayerID) ranking.Name { return ranking.Name{Player: n} }

@@ -8,8 +8,9 @@ import (
 	"elobot/internal/outbox"
 )
 
-// isUnknown reports whether this release has no view for a kind of notice. A newer release
-// introduced the kind, unless it is that of ranking.Acknowledged, which is never a message.
+// isUnknown reports whether this release has no view for a kind of notice. Only a newer release can
+// have introduced such a kind. The exception is ranking.Acknowledged, which has no view because it
+// is never a message.
 func isUnknown(kind string) bool { return views[notice.Type(kind)] == nil }
 
 // needsNewerRelease reports whether a message cannot be rendered because this release does not know

@@ -6,9 +6,9 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestUnknownKinds: a notice that this release cannot render is set aside without a request. A
-// merged message ends before such a notice, but a message that may have arrived is set aside as a
-// whole.
+// TestUnknownKinds checks that a notice that this release cannot render is set aside without a
+// request. A merged message ends before such a notice, but a message that may have arrived is set
+// aside as a whole.
 func TestUnknownKinds(t *testing.T) {
 	t.Parallel()
 	joined := outbox.Item{ID: 1, Kind: "joined", Payload: []byte(`{"name": {"name": "Alice"}}`)}
@@ -46,7 +46,7 @@ func TestUnknownKinds(t *testing.T) {
 	}
 }
 
-// TestUnknownAnswer: if this release cannot render the answer to a press, the press gets an empty
+// TestUnknownAnswer checks that a press gets an empty answer if this release cannot render the
 // answer.
 func TestUnknownAnswer(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"elobot/internal/catalog"
@@ -20,7 +21,8 @@ func nick(_ *Router, req request) ranking.Operation {
 	return renames(0, req.origin.Said.Args)
 }
 
-// renames returns the operation that gives a player the typed nick, or ends the nick.
+// renames returns the operation that gives a player the typed nick, or ends the nick if the typed
+// word means "off". Player 0 stands for the sender.
 func renames(player ladder.PlayerID, typed string) ranking.Rename {
 	name := visibleName(strings.Join(command.Command{Args: typed}.Unquoted(), " "))
 	if isOff(name) {
@@ -38,7 +40,7 @@ func isOff(word string) bool {
 var _ = shows(view[ranking.Renamed]{text: words.renamed, line: words.renamed})
 
 func (w words) renamed(n ranking.Renamed) string {
-	with := args{"Was": showText(w.called(n.Was)), "Name": showText(w.called(n.Name))}
+	with := args{"Was": w.numbered(n.Was, n.Number), "Name": w.numbered(n.Name, n.Number)}
 	if n.Off {
 		return w.Text("nick.off", with)
 	}
@@ -48,9 +50,15 @@ func (w words) renamed(n ranking.Renamed) string {
 var _ = shows(view[ranking.NickShown]{text: words.nickShown, line: words.nickShown, personal: true})
 
 func (w words) nickShown(n ranking.NickShown) string {
-	with := args{"Nick": showText(n.Nick), "Name": showText(w.called(n.Name))}
+	with := args{"Nick": showText(n.Nick), "Name": w.numbered(n.Name, n.Number)}
 	if n.Nick == "" {
 		return w.Text("nick.none", with)
 	}
 	return w.Text("nick.shown", with)
+}
+
+// numbered renders a stored name or, for ranking.Nameless, the name that has the number.
+func (w words) numbered(name string, number int) string {
+	n := ranking.Name{Name: name, Mark: strconv.Itoa(number)}
+	return showText(n.InPlaceOfNone(w.Text("names.nameless", nil)).Name)
 }

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPurposes: the outcomes of commands and the answers to questions have different purposes,
-// because answers expire sooner.
+// TestPurposes checks that the outcomes of commands and the answers to questions have different
+// purposes, because answers expire sooner.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose, notices := range map[notice.Purpose][]notice.Notice{

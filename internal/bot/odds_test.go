@@ -50,8 +50,9 @@ func (w *world) teamsBelow(text string) (request, answer botsim.Message) {
 	return request, w.replyBelow(w.group, request.ID, "1n:2", "1w:3")
 }
 
-// TestTeamTurns: a press that turns the teams, or reports their result, reads the players from the
-// /teams message that the answer replies to. Without that message, the button is unknown.
+// TestTeamTurns checks that a press that turns the teams, or reports their result, reads the
+// players from the /teams message that the answer replies to. Without that message, the button is
+// unknown.
 func TestTeamTurns(t *testing.T) {
 	t.Parallel()
 	const players = "Alice@alice#1001+@bob+Dan_2#1004+@eve"
@@ -94,7 +95,8 @@ func TestTeamTurns(t *testing.T) {
 	w.expect("once the /teams is gone", unknownButton)
 }
 
-// TestTeamWizardReplies: the first number of a typed score belongs to the first team of the wizard.
+// TestTeamWizardReplies checks that the first number of a typed score belongs to the first team of
+// the wizard.
 func TestTeamWizardReplies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -70,7 +70,7 @@ func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	return newRequest(to, p.origin, c), known, ok
 }
 
-// idBase is the base in which button data has player ids. A large base makes ids short, so that
+// idBase is the base of player ids in button data. A large base keeps the ids short, so that
 // several fit.
 const idBase = 36
 

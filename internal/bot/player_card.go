@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,80 +14,79 @@ import (
 
 const namePlayer = "player"
 
-// playerButton is the data of a button that is about a player or about a change for two players, as
-// in 1y:card:7:0 and 1y:do_merge:7,8:42.
+// playerButton is the data of a button about one player, as in 1y:nick:7:-1, or about merging or
+// splitting two players, as in 1y:merge:7,8:42.
 type playerButton struct {
-	does    string // a key of playersOfButton
+	does    string // one of doesWith
 	players []ladder.PlayerID
-	number  int // of the page, or of the matches that the change is about
+	shown   int // the Shown of a ranking.MappingStep, or unshown for nil
 }
 
 const (
-	askPrefix   = "ask_"
-	doesCard    = "card"
-	doesMerging = "do_merge"
-	doesSplit   = "do_split"
-	// doesOwnName ends the player's nick. Its button marks the page whose replies are nicks.
+	unshown = -1
+	// doesOwnName ends the player's nick. A reply to a message with this button gives the player a
+	// nick.
 	doesOwnName = "own_name"
 	doesRemove  = "remove"
 	doesRestore = "restore"
 )
 
-// playersOfButton has the number of players for all that a button can do: one of the constants, a
-// stats.PlayerView, or a ranking.MappingAsk with askPrefix.
-var playersOfButton = map[string]int{
-	doesCard: 1, doesOwnName: 1, doesRemove: 1, doesRestore: 1, doesMerging: 2, doesSplit: 2,
-	string(stats.ViewNick): 1, string(stats.ViewMerge): 1, string(stats.ViewAccounts): 1, string(stats.ViewSplit): 1,
-	askPrefix + string(ranking.AskMerge): 2, askPrefix + string(ranking.AskAccount): 2,
-	askPrefix + string(ranking.AskSure): 2, askPrefix + string(ranking.AskSplit): 2,
+// doesWith lists the values of playerButton.does, by the number of players. With one player, the
+// value is a stats.PlayerView or one of the constants above; with two, it is a ranking.MappingAsk.
+var doesWith = [...][]string{
+	1: {
+		"", string(stats.ViewNick), string(stats.ViewMerge), string(stats.ViewAccounts), string(stats.ViewSplit),
+		doesOwnName, doesRemove, doesRestore,
+	},
+	2: {string(ranking.AskMerge), string(ranking.AskAccounts), string(ranking.AskSure), string(ranking.AskSplit)},
 }
 
 func (b playerButton) args() string {
-	return fmt.Sprintf("%s:%s:%d", b.does, showIDs(b.players), b.number)
+	return fmt.Sprintf("%s:%s:%d", b.does, showIDs(b.players), b.shown)
 }
 
 // parsePlayerButton parses the output of args. ok is false for other text.
 func parsePlayerButton(args string) (b playerButton, ok bool) {
 	does, rest, _ := strings.Cut(args, ":")
-	ids, number, _ := strings.Cut(rest, ":")
+	ids, shown, _ := strings.Cut(rest, ":")
 	b.does = does
-	b.number, _ = strconv.Atoi(number)
+	b.shown, _ = strconv.Atoi(shown)
 	b.players, ok = parseIDs(ids)
-	return b, ok && b.number >= 0 && len(b.players) == playersOfButton[does] && b.args() == args
+	return b, ok && len(b.players) < len(doesWith) && slices.Contains(doesWith[len(b.players)], does) &&
+		b.shown >= unshown && b.args() == args
 }
 
 func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
-	ask, asks := strings.CutPrefix(b.does, askPrefix)
-	step, view := ranking.MappingStep{Shown: &b.number}, stats.PlayerView(b.does)
-	if asks {
-		step = ranking.MappingStep{Ask: ranking.MappingAsk(ask)}
+	player := b.players[0]
+	if len(b.players) == 2 {
+		step := ranking.MappingStep{Shown: &b.shown}
+		if b.shown == unshown {
+			step = ranking.MappingStep{Ask: ranking.MappingAsk(b.does)}
+		}
+		if b.does == string(ranking.AskSplit) {
+			return ranking.SplitPlayer{Player: player, MappingStep: step}
+		}
+		return ranking.MergePlayers{From: player, Into: b.players[1], MappingStep: step}
 	}
-	switch {
-	case b.does == doesSplit || step.Ask == ranking.AskSplit:
-		return ranking.SplitPlayer{Player: b.players[0], MappingStep: step}
-	case b.does == doesMerging || asks:
-		return ranking.MergePlayers{From: b.players[0], Into: b.players[1], MappingStep: step}
-	case b.does == doesRemove || b.does == doesRestore:
-		return ranking.RemovePlayer{Player: b.players[0], Back: b.does == doesRestore}
-	case b.does == doesOwnName:
-		return ranking.Rename{Player: b.players[0], Off: true}
-	case b.does == doesCard:
-		view = ""
+	switch b.does {
+	case doesRemove, doesRestore:
+		return ranking.RemovePlayer{Player: player, Back: b.does == doesRestore}
+	case doesOwnName:
+		return ranking.Rename{Player: player, Off: true}
 	}
-	q := stats.PlayerCardQuestion{Player: b.players[0], View: view, Number: b.number}
-	return ranking.Ask{Question: q, OfAdmins: true}
+	return ranking.Ask{Question: stats.PlayerCardQuestion{Player: player, View: stats.PlayerView(b.does)}, OfAdmins: true}
 }
 
-func (w words) playerButton(label, does string, number int, players ...ladder.PlayerID) button {
-	b := playerButton{does, players, number}
-	return button{text: w.Text("button."+label, nil), data: callbackData(aboutCode, b.args())}
+func (w words) playerButton(label, does string, shown int, players ...ladder.PlayerID) []button {
+	b := playerButton{does, players, shown}
+	return []button{{text: w.Text("button."+label, nil), data: callbackData(aboutCode, b.args())}}
 }
 
 var _ = shows(view[stats.PlayerCard]{text: words.playerCard, buttons: playerCardButtons})
 
 func playerCardButtons(c stats.PlayerCard, _ outbox.Item, w words) [][]button {
 	to := func(view stats.PlayerView) []button {
-		return []button{w.playerButton("player_"+string(view), string(view), 0, c.Name.Player)}
+		return w.playerButton("player_"+string(view), string(view), unshown, c.Name.Player)
 	}
 	rows := [][]button{append(to(stats.ViewNick), to(stats.ViewMerge)...)}
 	if c.Account {
@@ -96,9 +96,9 @@ func playerCardButtons(c stats.PlayerCard, _ outbox.Item, w words) [][]button {
 		rows = append(rows, to(stats.ViewSplit))
 	}
 	if !c.Out {
-		rows = append(rows, []button{w.playerButton("player_remove", doesRemove, 0, c.Name.Player)})
-	} else if !c.Account { // an account comes back by /join
-		rows = append(rows, []button{w.playerButton("player_restore", doesRestore, 0, c.Name.Player)})
+		rows = append(rows, w.playerButton("player_remove", doesRemove, unshown, c.Name.Player))
+	} else if !c.Account { // an account comes back with /join
+		rows = append(rows, w.playerButton("player_restore", doesRestore, unshown, c.Name.Player))
 	}
 	return rows
 }
@@ -109,57 +109,53 @@ func (w words) playerPage(n stats.PlayerPage) string {
 	return w.Text("player."+string(n.View), args{"Name": showName(n.Name)})
 }
 
-// playerPageButtons returns the buttons that choose a player, turn the page, and lead back to the
-// card. An account never joins another player, unless that is an account too.
+// playerPageButtons returns a button for each player to choose, the button that ends the nick if
+// the page is about the nick, and the button back to the card. The buttons never offer to merge an
+// account into a player without one: with View stats.ViewMerge, a player who is not an account is
+// merged into the chosen player. In all other cases, the chosen player is merged into the player of
+// the page, or split from that player.
 func playerPageButtons(n stats.PlayerPage, _ outbox.Item, w words) (rows [][]button) {
-	ask := map[stats.PlayerView]ranking.MappingAsk{
-		stats.ViewMerge: ranking.AskMerge, stats.ViewAccounts: ranking.AskAccount, stats.ViewSplit: ranking.AskSplit,
-	}[n.View]
 	for _, name := range n.Choices {
 		from, into := name.Player, n.Name.Player
 		if n.View == stats.ViewMerge && !n.Account {
 			from, into = into, from
 		}
-		b := w.playerButton("back", askPrefix+string(ask), 0, from, into)
-		b.text = w.personLabel(name, false)
-		rows = append(rows, []button{b})
+		row := w.playerButton("back", string(n.View), unshown, from, into)
+		row[0].text = w.personLabel(name, false)
+		rows = append(rows, row)
 	}
 	if n.View == stats.ViewNick {
-		rows = append(rows, []button{w.playerButton("own_name", doesOwnName, 0, n.Name.Player)})
+		rows = append(rows, w.playerButton("own_name", doesOwnName, unshown, n.Name.Player))
 	}
-	turn := turnRow("", "")
-	page := func(number int) string {
-		return w.playerButton("back", string(n.View), number, n.Name.Player).data
-	}
-	if n.Number > 0 {
-		turn[0].data = page(n.Number - 1)
-	}
-	if n.More {
-		turn[1].data = page(n.Number + 1)
-	}
-	return append(rows, turn, []button{w.playerButton("back", doesCard, 0, n.Name.Player)})
+	return append(rows, w.playerButton("back", "", unshown, n.Name.Player))
 }
 
 var _ = shows(view[ranking.MappingPrompt]{text: words.mappingPrompt, buttons: mappingPromptButtons})
 
-// mappingPromptButtons returns the button that makes the change, or asks again, and a way back.
+// mappingPromptButtons returns the button that makes the change, and a button back to the card.
+// Before two accounts are merged, the first button leads to a second question instead.
 func mappingPromptButtons(n ranking.MappingPrompt, _ outbox.Item, w words) [][]button {
 	from, into := n.From.Player, n.Into.Player
-	does, number := doesMerging, n.Matches()
-	switch n.Ask {
-	case ranking.AskAccount:
-		does, number = askPrefix+string(ranking.AskSure), 0
-	case ranking.AskSplit:
-		does = doesSplit
+	does, shown := string(n.Ask), n.Shown
+	if n.Ask == ranking.AskAccounts {
+		does, shown = string(ranking.AskSure), unshown
 	}
 	return [][]button{
-		{w.playerButton("do_"+string(n.Ask), does, number, from, into)}, {w.playerButton("back", doesCard, 0, into)},
+		w.playerButton("do_"+string(n.Ask), does, shown, from, into), w.playerButton("back", "", unshown, into),
 	}
 }
 
 // mappingPrompt asks whether to merge or split two players, and says what that changes.
 func (w words) mappingPrompt(n ranking.MappingPrompt) string {
 	ask := w.Text("player.ask_"+string(n.Ask), args{"From": showName(n.From), "Into": showName(n.Into)})
+	if len(n.Stay) > 0 {
+		ask += "\n" + w.Text("player.stay", args{
+			"Names": w.side(namesAs(n.Stay, showName), maxSideNames, shortSideNames), "Into": showName(n.Into),
+		})
+	}
+	if n.Again {
+		ask = w.Text("player.again", nil) + "\n\n" + ask
+	}
 	facts := []string{w.Text("player.no_moves", nil)}
 	if n.Moves > 0 {
 		facts[0] = w.Plural("player.moves", n.Moves, args{"Numbers": w.numbersOf(n.Last, n.Moves)})

@@ -19,8 +19,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsAboutPeople: a question may name players or reply to one. If a name is unclear, the
-// bot asks instead of guessing.
+// TestQuestionsAboutPeople checks that a question may name players or reply to one. If a name is
+// unclear, the bot asks instead of guessing.
 func TestQuestionsAboutPeople(t *testing.T) {
 	t.Parallel()
 	people := []command.Person{
@@ -61,8 +61,8 @@ func TestQuestionsAboutPeople(t *testing.T) {
 	}
 }
 
-// TestUnclearNamesGoOn: a press below the question about an unclear name answers the original
-// question, or asks about the next unclear name.
+// TestUnclearNamesGoOn checks that a press below the question about an unclear name answers the
+// original question, or asks about the next unclear name.
 func TestUnclearNamesGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,8 +92,8 @@ func TestUnclearNamesGoOn(t *testing.T) {
 	}
 }
 
-// TestButtonsOfPlayers: any member may press the buttons below a player's page or the records, and
-// the answer replaces the message.
+// TestButtonsOfPlayers checks that any member may press the buttons below a player's page or the
+// records, and the answer replaces the message.
 func TestButtonsOfPlayers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,8 +114,8 @@ func TestButtonsOfPlayers(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPlayer: the button "against you" replaces a player's page, and the back button
-// restores it.
+// TestPagesOfAPlayer checks that the button "against you" replaces a player's page, and the back
+// button restores it.
 func TestPagesOfAPlayer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -142,8 +142,8 @@ func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbo
 	return m
 }
 
-// TestTheLongestPageFits: the views of players, the records and the question about an unclear name
-// fit with the longest names, even as tables.
+// TestTheLongestPageFits checks that the views of players, the records and the question about an
+// unclear name fit with the longest names, even as tables.
 func TestTheLongestPageFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -182,13 +182,14 @@ func TestTheLongestPageFits(t *testing.T) {
 	}
 }
 
-// TestPlayerButtons: the buttons below a player's card and the pages behind it lead to the next
-// page, and in the end to a merge or a split of the two players.
+// TestPlayerButtons checks that each button below a player's card, and below the pages and prompts
+// to which the card leads, asks for the right page or makes the right change. Data that the bot
+// does not produce is rejected.
 func TestPlayerButtons(t *testing.T) {
 	t.Parallel()
 	type op = ranking.Operation
-	view := func(v stats.PlayerView, number int) op {
-		return ranking.Ask{Question: stats.PlayerCardQuestion{Player: 7, View: v, Number: number}, OfAdmins: true}
+	view := func(v stats.PlayerView) op {
+		return ranking.Ask{Question: stats.PlayerCardQuestion{Player: 7, View: v}, OfAdmins: true}
 	}
 	merge := func(from, into ladder.PlayerID, step ranking.MappingStep) op {
 		return ranking.MergePlayers{From: from, Into: into, MappingStep: step}
@@ -196,8 +197,8 @@ func TestPlayerButtons(t *testing.T) {
 	split := func(step ranking.MappingStep) op { return ranking.SplitPlayer{Player: 8, MappingStep: step} }
 	asks := func(a ranking.MappingAsk) ranking.MappingStep { return ranking.MappingStep{Ask: a} }
 	david, dave := ranking.Name{Player: 7, Name: "David"}, ranking.Name{Player: 8, Name: "Dave"}
-	card := view("", 0)
-	prompt := ranking.MappingPrompt{From: dave, Into: david, Moves: 40, Undone: []int{1}, Restored: []int{2}}
+	card := view("")
+	prompt := ranking.MappingPrompt{From: dave, Into: david, Moves: 40, Undone: []int{1}, Shown: 42}
 	prompted := func(a ranking.MappingAsk) ranking.MappingPrompt {
 		n := prompt
 		n.Ask = a
@@ -208,23 +209,23 @@ func TestPlayerButtons(t *testing.T) {
 		want   []op
 	}{
 		{stats.PlayerCard{Name: david, Account: true, Names: make([]stats.NamedPlayer, 2)}, []op{
-			view(stats.ViewNick, 0),
-			view(stats.ViewMerge, 0), view(stats.ViewAccounts, 0),
-			view(stats.ViewSplit, 0), ranking.RemovePlayer{Player: 7},
+			view(stats.ViewNick),
+			view(stats.ViewMerge), view(stats.ViewAccounts),
+			view(stats.ViewSplit), ranking.RemovePlayer{Player: 7},
 		}},
 		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1), Out: true}, []op{
-			view(stats.ViewNick, 0), view(stats.ViewMerge, 0),
+			view(stats.ViewNick), view(stats.ViewMerge),
 			ranking.RemovePlayer{Player: 7, Back: true},
 		}},
 		{stats.PlayerPage{View: stats.ViewNick, Name: david}, []op{ranking.Rename{Player: 7, Off: true}, card}},
-		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, More: true},
-			[]op{merge(7, 8, asks(ranking.AskMerge)), view(stats.ViewMerge, 1), card}},
+		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}},
+			[]op{merge(7, 8, asks(ranking.AskMerge)), card}},
 		{stats.PlayerPage{View: stats.ViewMerge, Name: david, Choices: []ranking.Name{dave}, Account: true}, []op{merge(8, 7, asks(ranking.AskMerge)), card}},
-		{stats.PlayerPage{View: stats.ViewAccounts, Name: david, Choices: []ranking.Name{dave}, Account: true, Number: 1},
-			[]op{merge(8, 7, asks(ranking.AskAccount)), view(stats.ViewAccounts, 0), card}},
+		{stats.PlayerPage{View: stats.ViewAccounts, Name: david, Choices: []ranking.Name{dave}, Account: true},
+			[]op{merge(8, 7, asks(ranking.AskAccounts)), card}},
 		{stats.PlayerPage{View: stats.ViewSplit, Name: david, Choices: []ranking.Name{dave}}, []op{split(asks(ranking.AskSplit)), card}},
 		{prompted(ranking.AskMerge), []op{merge(8, 7, ranking.MappingStep{Shown: new(42)}), card}},
-		{prompted(ranking.AskAccount), []op{merge(8, 7, asks(ranking.AskSure)), card}},
+		{prompted(ranking.AskAccounts), []op{merge(8, 7, asks(ranking.AskSure)), card}},
 		{prompted(ranking.AskSure), []op{merge(8, 7, ranking.MappingStep{Shown: new(42)}), card}},
 		{prompted(ranking.AskSplit), []op{split(ranking.MappingStep{Shown: new(42)}), card}},
 	} {
@@ -243,20 +244,20 @@ func TestPlayerButtons(t *testing.T) {
 			t.Errorf("the buttons of %+v lead to %+v, want %+v", tc.notice, got, tc.want)
 		}
 	}
-	for _, args := range []string{"", "card", "card:", "card::0", "card:7", "card:7:-1", "card:7:x", "card:07:0",
-		"card:7,8,9:0", "card:0:0", "other:7:0", "ask_other:7,8:0", "ask_merge:7:0",
-		"merge:7,8:0"} {
+	for _, args := range []string{"", "nick", "nick:", "nick::-1", "nick:7", "nick:7:-2", "nick:7:x", "nick:07:-1",
+		"nick:7,8,9:-1", "nick:0:-1", "other:7:-1", "other:7,8:0", "sure:7:0", "nick:7,8:-1"} {
 		if b, ok := parsePlayerButton(args); ok {
 			t.Errorf("%q says %+v", args, b)
 		}
 	}
 }
 
-// TestNickReply: a reply to the page that asks for a player's nick is the nick, or ends it.
+// TestNickReply checks that a reply to the page that asks for a player's nick sets the nick, or
+// removes it.
 func TestNickReply(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	page, card := w.below(w.group, "1y:own_name:7:0", "1y:card:7:0"), w.below(w.group, "1y:nick:7:0")
+	page, card := w.below(w.group, "1y:own_name:7:-1", "1y::7:-1"), w.below(w.group, "1y:nick:7:-1")
 	w.group.Reply(w.alice, page, "Big  Dave")
 	w.expect("a nick", `rename 7 "Big Dave" false`)
 	w.group.Reply(w.alice, page, "off")

@@ -18,7 +18,8 @@ import (
 
 const unknownButton = `answer refusal {"code":"unknown_button"}`
 
-// card posts a message of the bot that looks like a match's card, but has no buttons.
+// card posts a message of the bot that looks like a match's card, but has no buttons. thread is the
+// topic, 0 for none.
 func (w *world) card(in *botsim.Chat, thread int) botsim.Message {
 	w.t.Helper()
 	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Alice beat Bob 3:1", ThreadID: thread})
@@ -63,8 +64,8 @@ func TestPress(t *testing.T) {
 	}
 }
 
-// TestPressBelowAnAnonymousMessage: the sender of a press is the user who pressed, not the sender
-// of the message.
+// TestPressBelowAnAnonymousMessage checks that the sender of a press is the user who pressed, not
+// the sender of the message.
 func TestPressBelowAnAnonymousMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +96,7 @@ func TestPressInATopic(t *testing.T) {
 	}
 }
 
-// TestForgedData: data that the bot does not produce is rejected.
+// TestForgedData checks that data that the bot does not produce is rejected.
 func TestForgedData(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -169,8 +170,8 @@ func TestPressesThatAreIgnored(t *testing.T) {
 	}
 }
 
-// TestPressIsNotBeforeItsMessage: a press is never dated before its message. A press has no date of
-// its own, so intake may give it the date of an older update.
+// TestPressIsNotBeforeItsMessage checks that a press is never dated before its message. A press has
+// no date of its own, so intake may give it the date of an older update.
 func TestPressIsNotBeforeItsMessage(t *testing.T) {
 	t.Parallel()
 	rankings := &fakeRankings{}

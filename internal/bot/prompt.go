@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// promptData returns the data of a button that answers a prompt. ref must have a tag; otherwise
-// promptOf may take part of the option for the tag.
+// promptData returns the data of a button that answers a prompt. ref must have a tag. Without one,
+// promptOf may mistake part of the option for the tag.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
 	if ref.Tag != "" {
@@ -40,6 +40,8 @@ func optionData(option ranking.PromptOption) string {
 		return fmt.Sprintf("d%d.%d.%dp%d", o.Picks[0], o.Picks[1], o.Picks[2], o.Page)
 	case ranking.Complete:
 		return "complete"
+	case ranking.ImportChoice:
+		return string(o)
 	default:
 		return "cancel"
 	}
@@ -65,6 +67,9 @@ func optionOf(text string) ranking.PromptOption {
 	}
 	if text == "complete" {
 		return ranking.Complete{}
+	}
+	if choice := ranking.ImportChoice(text); slices.Contains(ranking.ImportChoices(), choice) {
+		return choice
 	}
 	return ranking.Cancel{}
 }
@@ -98,7 +103,7 @@ func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.Pr
 	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }
 
-// How many characters of a name or of a result fit on a button.
+// The maximum numbers of characters of a name or of a result on a button.
 const (
 	maxLabel     = 28 // alone in its row
 	maxNewLabel  = 18 // alone in its row, with other words
@@ -127,8 +132,6 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 			rows = append(rows, []button{{text: w.Plural("button.record_others", len(o.Results), nil), data: data}})
 		case n.Doubt == ranking.DoubtGame:
 			rows = append(rows, []button{{text: cleanName(o.Ladder), data: data}})
-		case n.Doubt == ranking.DoubtDate:
-			numbers = append(numbers, button{text: w.Text("button.record_now", nil), data: data})
 		case n.Doubt == ranking.DoubtDuplicate && i > 0:
 			rows = append(rows,
 				[]button{{text: cut(plain(w.namedResults(o.Results, "; ", maxListed)), maxLabel, maxNameUnits), data: data}})
@@ -181,8 +184,7 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // numbers.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate,
-		command.DoubtLine, ranking.DoubtPlayers}
+	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
 	asksOne := slices.Contains(one, n.Doubt)
 	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
@@ -240,7 +242,8 @@ func (w words) question(n ranking.ReportPrompt) string {
 	}
 }
 
-// repeated says that a result was reported before, and names the result if e has it.
+// repeated says that a result was reported before, and shows the result if e has it. id is the
+// catalog id of the question, without its suffix.
 func (w words) repeated(id string, e ranking.EarlierReport) string {
 	with := args{"Number": e.Number}
 	question := w.textBy(id+"_by", e.By, with)

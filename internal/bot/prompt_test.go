@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestPressPrompt: the data of a press identifies the prompt, so the press works below any copy of
-// the prompt's message.
+// TestPressPrompt checks that the data of a press identifies the prompt, so the press works below
+// any copy of the prompt's message.
 func TestPressPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -31,8 +31,8 @@ func TestPressPrompt(t *testing.T) {
 	}
 }
 
-// TestForgedPrompts: data that the bot does not produce is rejected. Valid data is rejected unless
-// the message still exists, is in a group, and has a button with the data.
+// TestForgedPrompts checks that data that the bot does not produce is rejected. Valid data is
+// rejected unless the message still exists, is in a group, and has a button with the data.
 func TestForgedPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,7 +14,8 @@ import (
 )
 
 // turnButtons returns the buttons for the previous and the next page, and for the web board.
-// Notices without a page number, such as those of older releases, get no buttons to turn the page.
+// Notices without a page number, such as the notices of older releases, get no buttons to turn the
+// page.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
@@ -155,8 +156,9 @@ func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }
 
-// hideDays returns after how many days without a match a player is hidden, for a ranking that hides
-// players. Notices of older releases lack the number, and get the default.
+// hideDays returns the number of days without a match after which a ranking hides a player. It must
+// be called only for a ranking that hides players. For a notice of an older release, which lacks
+// the number, it returns the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
 // rankingNotes returns the most important remarks about the rows of a page: at most two, or one if
@@ -187,7 +189,8 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
-// placesBegin says how many matches earn a place. unplaced means that no player has a place yet.
+// placesBegin says how many matches a player needs for a place. unplaced means that no player has a
+// place yet.
 func (w words) placesBegin(matches int, unplaced bool) string {
 	if unplaced {
 		return w.Plural("ranking.no_places", matches, nil)
@@ -204,7 +207,7 @@ func (w words) shownPlayers(n stats.RankingPage) string {
 	return w.Plural("ranking.some_of", n.Total, args{"First": first, "Last": last})
 }
 
-// hiddenPlayers says how many players are hidden; empty if none are.
+// hiddenPlayers says how many players are hidden. It returns an empty string if none are.
 func (w words) hiddenPlayers(n stats.RankingPage) string {
 	if n.Hidden == 0 {
 		return ""

@@ -35,9 +35,10 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusalOrder: of several reasons to refuse a command, the bot gives the one that comes first
-// in a fixed order. Each script in testdata/refusal_order.txt removes one reason after another; the
-// head of the file describes the scripts. -update writes the file.
+// TestRefusalOrder checks that the bot, if it has several reasons to refuse a command, gives the
+// reason that comes first in a fixed order. Each script in testdata/refusal_order.txt removes one
+// reason after another. The head of the file describes the scripts. With -update, the test writes
+// the file.
 func TestRefusalOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("testdata", "refusal_order.txt")
@@ -92,7 +93,6 @@ const unknownData = "1zz:"
 // written in the group.
 var scriptCast = []string{"Alice", "Bob", "Carol", "Dave", "Erin"}
 
-// newScripted returns the group of the script with this number.
 func newScripted(t *testing.T, pool *pgxpool.Pool, number int64) *scripted {
 	t.Helper()
 	english := &typing{t: t, pool: pool, language: catalog.All()[0], accounts: 100 * number}
@@ -262,10 +262,10 @@ func (g *scripted) message(step string) fields {
 	return fields{"message": m}
 }
 
-// shown returns the group in the form in which Telegram shows it.
+// shown returns the group as it appears in updates.
 func (g *scripted) shown() fields { return fields{"id": g.chat, "type": "supergroup", "title": "Club"} }
 
-// member returns a sender in the form in which Telegram shows them.
+// member returns a sender as they appear in updates.
 func (g *scripted) member(who string) fields {
 	at := slices.Index(scriptCast, who)
 	if at < 0 { // an anonymous admin, or a channel
@@ -295,9 +295,9 @@ func (g *scripted) mentions(text string) (plain string, entities []fields) {
 	return plain + text[end:], entities
 }
 
-// press returns the update of a press of the button with this label. " as " and another answer to
-// the same question may follow the label. Instead of a label, there may be the data of a button
-// that the bot has not made.
+// press returns the update of a press of the button with this label. The label may be followed by "
+// as " and another answer to the same question. Instead of a label, there may be the data of a
+// button that the bot has not made.
 func (g *scripted) press(who, label string) fields {
 	g.t.Helper()
 	g.now = g.now.Add(scriptPace)
@@ -377,7 +377,7 @@ func (g *scripted) deliver(isRetried bool) {
 // only the first line.
 func (g *scripted) hear() (said []string, isRefused bool) {
 	g.t.Helper()
-	// A later notice would replace a waiting notice instead of following it.
+	// Without this update, a later notice would replace a waiting one instead of following it.
 	rows, _ := g.pool.Query(g.t.Context(), `
 		WITH heard AS (
 		    UPDATE outbox o SET state = 'sent', finished_at = now(), supersede_key = NULL FROM chats c

@@ -30,7 +30,6 @@ func itemOf(t testing.TB, n notice.Notice) outbox.Item {
 	return outbox.Item{ID: 1, Kind: kind, Payload: payload, Attempts: 1}
 }
 
-// messageOf returns a message to a chat with these notices.
 func messageOf(t testing.TB, to int64, notices ...notice.Notice) outbox.Message {
 	t.Helper()
 	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, ExternalChat: to, Action: outbox.Send}
@@ -43,7 +42,6 @@ func messageOf(t testing.TB, to int64, notices ...notice.Notice) outbox.Message 
 	return m
 }
 
-// wordsFor returns the words for an IETF language tag.
 func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
 
 func mustRender(t testing.TB, n notice.Notice) outgoing {
@@ -205,8 +203,8 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 	equal(t, len(sim.Calls()), 0, "requests")
 }
 
-// TestEveryKindHasAView: each kind of notice that has a text has a view, and there are no other
-// views.
+// TestEveryKindHasAView checks that each kind of notice that has a text has a view, and there are
+// no other views.
 func TestEveryKindHasAView(t *testing.T) {
 	t.Parallel()
 	kinds := noticeKinds()
@@ -256,8 +254,8 @@ func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 	}
 }
 
-// TestFreeForAllsAreRefusedInOneSentence: the answer to a free-for-all is one sentence, without a
-// form to copy, because no form fits.
+// TestFreeForAllsAreRefusedInOneSentence checks that the answer to a free-for-all is one sentence,
+// without a form to copy, because no form fits.
 func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {
@@ -269,9 +267,9 @@ func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the answer to a malformed command shows a correct form of the
-// same command. Some faults are left out: a free-for-all has no correct form, a span belongs to
-// questions, and nameless guests need another command.
+// TestWrongInputNamesTheRightForm checks that the answer to a malformed command shows a correct
+// form of the same command. Some faults are left out: a free-for-all has no correct form, a span
+// belongs to questions, and nameless guests need another command.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	without := []command.Reason{

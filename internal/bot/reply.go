@@ -8,14 +8,15 @@ import (
 	"elobot/internal/ranking"
 )
 
-// reply handles a group message that is not a command. The message counts only if it replies to a
-// question of the bot, which is recognized by its buttons.
+// reply handles a group message that is not a command. It ignores the message unless the message
+// replies to a question of the bot, which reply recognizes by the buttons below it.
 func (r *Router) reply(ctx context.Context, req request) error {
 	m := req.message
 	standsFor := func(name string) request {
 		return newRequest(m, req.origin, command.Text(name, m.Text, m.commandEntities(), r.self.Username))
 	}
 	var wizard ranking.ReplyToWizard
+	file, hasFile := m.sentFile()
 	for _, data := range r.buttonsBelow(m.replied()) {
 		c, args, _ := findCallback(data)
 		switch c.Code {
@@ -30,8 +31,17 @@ func (r *Router) reply(ctx context.Context, req request) error {
 			}
 		case askedCode: // a FixPrompt: what is the right score?
 			return r.dispatch(ctx, standsFor(command.NameFix))
+		case importCode: // an ImportPage or an ImportRefused: where are the results?
+			if b, ok := parseImportButton(args); ok && b.example && hasFile {
+				req.origin.Command, req.origin.Ladder = nameImport, ladderOf(data)
+				return r.rankings.Do(ctx, req.origin, ranking.ReplyWithFile{File: file})
+			}
 		case promptCode: // a prompt, perhaps a wizard: who is the opponent, or what is the score?
 			ref, option, _ := promptOf(data)
+			if hasFile { // or an ImportPrompt: who are the people, or what are the right results?
+				req.origin.Command = nameImport
+				return r.rankings.Do(ctx, req.origin, ranking.ReplyWithFile{File: file, Prompt: ref})
+			}
 			wizard.Wizard = ref
 			doubles, _ := option.(ranking.Doubles)
 			_, asksScore := option.(ranking.ScoreAgainst)

@@ -10,7 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestReports: reports with names, notes and several results lead to the right service calls.
+// TestReports checks that reports with names, notes and several results lead to the right service
+// calls.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -40,9 +41,9 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestPlayersAreReadOnlyForNames: the group's players are not read for a report that mentions all
-// its players, even if it contains small talk. A player whose name is a word of small talk is still
-// found if the report makes no sense otherwise.
+// TestPlayersAreReadOnlyForNames checks that the group's players are not read for a report that
+// mentions all its players, even if it contains small talk. A player whose name is a word of small
+// talk is still found if the report makes no sense otherwise.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -69,8 +70,8 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	}
 }
 
-// TestWizardReplies: a reply to a wizard is an answer if the wizard asks the sender of the reply.
-// Replies to a card or to a message without buttons are ignored.
+// TestWizardReplies checks that a reply to a wizard answers it if the wizard asks the sender of the
+// reply. Replies to a card or to a message without buttons are ignored.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -134,8 +135,9 @@ func TestWizardReplies(t *testing.T) {
 // promptNine is a prompt's reference as its buttons contain it.
 var promptNine = ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}
 
-// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be among the players of the
-// ladder, and a typed name may mean the opponent as well as players.
+// TestOpponentWhoIsNotInTheLadder checks that the opponent of a wizard need not be among the
+// players of the ladder, and that a typed name is unclear if it may mean the opponent or another
+// player.
 func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -147,7 +149,8 @@ func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
 }
 
-// TestQuestionsTellPeopleApart: the buttons distinguish people with the same name by their marks.
+// TestQuestionsTellPeopleApart checks that the buttons distinguish people with the same name by
+// their marks.
 func TestQuestionsTellPeopleApart(t *testing.T) {
 	t.Parallel()
 	n := ranking.ReportPrompt{Doubt: command.DoubtName, Options: []ranking.ReportOption{

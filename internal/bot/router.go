@@ -86,7 +86,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
 	case ok:
 		return r.dispatch(ctx, req)
-	case req.origin.Chat.IsGroup(): // only replies to the bot's questions count
+	case req.origin.Chat.IsGroup(): // only replies to the bot's questions have an effect
 		return r.reply(ctx, req)
 	case m.Text != "": // every text in a private chat gets an answer
 		req.origin.Command = "start"
@@ -112,7 +112,7 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 }
 
 // isFromPerson reports whether a member of the chat wrote this message, possibly as an anonymous
-// admin. Messages from bots and channels do not count, and neither do forwarded messages and
+// admin. It returns false for messages from bots and channels, for forwarded messages, and for
 // messages sent via a bot.
 func (m *message) isFromPerson() bool {
 	return m.isWritten() && (m.isAnonymousAdmin() || m.SenderChat == nil && !m.From.IsBot)
@@ -125,7 +125,7 @@ func (m *message) isFromChannel() bool {
 }
 
 // isWritten reports whether this message has a sender and was written in its chat, which is not a
-// channel. Forwarded messages and messages sent via a bot do not count.
+// channel. It returns false for forwarded messages and messages sent via a bot.
 func (m *message) isWritten() bool {
 	isForward := m.IsAutomaticForward || m.ForwardOrigin != nil
 	return m.From != nil && m.ViaBot == nil && !isForward && m.Chat.Type != "channel"
@@ -151,7 +151,7 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people whose user ids this message reveals, besides the sender's: the author of
+// shown returns the people other than the sender whose user ids this message reveals: the author of
 // the replied-to message, and the people mentioned by id.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
@@ -171,7 +171,7 @@ func (m *message) replyTarget() ranking.Origin {
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}
-	// Telegram usually sets neither field in the General topic
+	// Telegram usually sets neither field in the General topic.
 	if m.IsTopicMessage && m.ThreadID != generalTopic {
 		o.Thread = m.ThreadID
 	}

@@ -233,6 +233,14 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 		c.method = "web"
 	case ranking.ShowSettings:
 		c.method = strings.TrimSpace("settings " + op.Open)
+	case ranking.ExportGroup:
+		c.method = "export"
+	case ranking.ShowImport:
+		c.method = fmt.Sprintf("import, example %t", op.Example)
+	case ranking.TakeBackImport:
+		c.method = fmt.Sprintf("take back %v", op)
+	case ranking.ReplyWithFile:
+		c.method = fmt.Sprintf("file %v for %v", op.File, op.Prompt)
 	case ranking.StartSeason:
 		c.method = fmt.Sprintf("start season %q after %s", op.Name, op.Tag)
 	case ranking.ChangeSetting:
@@ -305,7 +313,6 @@ func (f *fakeRankings) replyToWizard(ctx context.Context, o ranking.Origin, op r
 	return f.Do(ctx, o, ranking.PromptAnswer{Option: option})
 }
 
-// ask records a question.
 func (f *fakeRankings) ask(o ranking.Origin, ask ranking.Ask) error {
 	asked := ask.Question
 	if typed, ok := asked.(stats.Typed); ok {
@@ -389,7 +396,7 @@ func (f *fakeRankings) ask(o ranking.Origin, ask ranking.Ask) error {
 	return f.add(call{method: method, origin: o})
 }
 
-// pageOf describes a page of matches; empty for the first page.
+// pageOf describes a page of matches. It returns an empty string for the first page.
 func pageOf(at stats.Paging) string {
 	switch {
 	case at.Page > 0:
@@ -403,7 +410,6 @@ func pageOf(at stats.Paging) string {
 	}
 }
 
-// rankingOf describes a part of the ranking.
 func rankingOf(q stats.RankingQuestion) string {
 	s := "ranking"
 	switch {
@@ -418,7 +424,6 @@ func rankingOf(q stats.RankingQuestion) string {
 	return s
 }
 
-// answered describes the answer to a prompt.
 func answered(o ranking.Origin, a ranking.PromptAnswer) string {
 	method := fmt.Sprintf("prompt %d %s %T %v in %d", a.Prompt.ID, a.Prompt.Tag, a.Option, a.Option, o.Pressed)
 	switch typed := a.Option.(type) {
@@ -544,7 +549,8 @@ func (w *world) handle() []call {
 	return w.rankings.calls[before:]
 }
 
-// expect handles all new updates and compares the service calls.
+// expect handles all new updates and returns the resulting service calls. It fails the test unless
+// the calls, as text, equal want.
 func (w *world) expect(what string, want ...string) []call {
 	w.t.Helper()
 	calls := w.handle()
@@ -742,6 +748,7 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 	for text, want := range map[string]string{
 		"/start":           `answer greeting {"private":true}`,
 		"/start group":     `answer greeting {"private":true}`,
+		"/start file":      `answer greeting {"private":true,"for_file":true}`,
 		"/help":            `answer help {"private":true}`,
 		"/help match":      `answer help {"topic":"match","private":true}`,
 		"/match help":      `answer help {"topic":"match","private":true}`,
@@ -848,8 +855,9 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// TestKeyWithoutMessageID: the key of a message without an id is built from the update's id. If the
-// update has no id either, the key is built from the text, the sender, the chat and the date.
+// TestKeyWithoutMessageID checks that the key of a message without an id is built from the update's
+// id. If the update has no id either, the key is built from the text, the sender, the chat and the
+// date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
@@ -1018,8 +1026,8 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	}
 }
 
-// TestWrittenAsAChannel: the bot tells a person who writes a command as a channel why it does
-// nothing.
+// TestWrittenAsAChannel checks that the bot tells a person who writes a command as a channel why it
+// does nothing.
 func TestWrittenAsAChannel(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -1039,8 +1047,8 @@ func TestWrittenAsAChannel(t *testing.T) {
 	}
 }
 
-// TestCaptions: the caption of a photo is read like a text, and so is its edit. If there is a text,
-// the caption is ignored.
+// TestCaptions checks that the caption of a photo is read like a text, and so is its edit. If there
+// is a text, the caption is ignored.
 func TestCaptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1066,8 +1074,8 @@ func TestCaptions(t *testing.T) {
 	w.expect("an edited caption", "match Alice@alice#1001 @bob 3:2")
 }
 
-// TestFieldsThatAreNull: a message whose via_bot and forward_origin are null is handled like a
-// message without them.
+// TestFieldsThatAreNull checks that a message whose via_bot and forward_origin are null is handled
+// like a message without them.
 func TestFieldsThatAreNull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1078,9 +1086,9 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored: a valid message in an update of another kind is ignored, and
-// so are other updates and messages that the bot does not handle. An update of another kind may
-// arrive if it is older than the bot's first request.
+// TestOtherKindsOfUpdatesAreIgnored checks that a valid message in an update of another kind is
+// ignored, and so are other updates and messages that the bot does not handle. An update of another
+// kind may arrive if it is older than the bot's first request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1146,8 +1154,8 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage: unknown content of the replied-to message does not matter.
-// The types of the Telegram library would not decode such an update.
+// TestUnknownThingsInARepliedMessage checks that unknown content of the replied-to message does not
+// matter. The types of the Telegram library would not decode such an update.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1213,8 +1221,8 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 	}
 }
 
-// FuzzRouter reads and handles any bytes as an update, and stores them as a dead letter. Its corpus
-// is in testdata.
+// FuzzRouter checks that an update of arbitrary bytes leads to at most one call, which is valid, or
+// to intake.ErrUnreadable, and can be stored as a dead letter. Its corpus is in testdata.
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if u, err := ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
@@ -1243,7 +1251,8 @@ func FuzzRouter(f *testing.F) {
 	})
 }
 
-// checkCall checks what must hold for every call.
+// checkCall checks that a call has a valid key and cleaned names, and that its players, scores and
+// notice are possible.
 func checkCall(t *testing.T, c call) {
 	t.Helper()
 	if c.method == "move" {

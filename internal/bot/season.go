@@ -96,7 +96,7 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 		id = "season.is_over"
 	}
 	head := []string{w.Text(id, args{"Season": w.seasonName(n.Number, n.Name), "Title": showText(n.Title)})}
-	// a season that ends at midnight does not include the day that begins then
+	// A season that ends at midnight does not include the day that begins then.
 	last := n.Until.Add(-time.Second)
 	switch from, to := !n.Since.IsZero(), !n.Until.IsZero(); {
 	case from && to:
@@ -180,8 +180,8 @@ func (w words) allTime(n stats.AllSeasons) string {
 	return paragraphs(title, lines)
 }
 
-// tellSeason sends the message about the end of a season, or updates it. If the message has changed
-// but cannot be edited, tellSeason sends a correction.
+// tellSeason sends the message about the end of a season, or edits it if its content has changed.
+// If the message can no longer be edited, tellSeason sends a correction.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) {
 		return s.views.SeasonEnd(ctx, m.Object)

@@ -33,20 +33,21 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	out := chartView.show(n, m.Items[0], w).inLadder(ladder.ID)
 	receipt, err := s.deliver(ctx, draft{
 		message: m, out: out, edited: m.Target,
-		photo:   []telegram.File{{Field: "photo", Name: "chart.png", Content: picture}},
+		files:   []telegram.File{{Field: fieldPhoto, Name: "chart.png", Content: picture}},
 		instead: &outgoing{html: w.noPhotos(NoPhotos{}), replyTo: out.replyTo},
 	})
-	if m.Action == outbox.Page && refusesPhotos(err) {
+	if m.Action == outbox.Page && refusesFiles(err) {
 		err = &outbox.Failure{Kind: outbox.Obsolete, Err: err}
 	}
 	return receipt, err
 }
 
-// drawChart draws a chart as PNG, and sets n's title and period to what the picture shows. A failed
-// read, or too long a wait for other charts, counts as Unreachable, so the message is tried again.
+// drawChart draws a chart as PNG, and sets n's title and period to what the picture shows. If the
+// ratings cannot be read, or other charts take too long, the error is an [outbox.Failure] of the
+// kind Unreachable, so the outbox sends the message again later.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
-		// a panic while drawing would recur and block the chat's lane
+		// A panic while drawing would recur and block the chat's lane.
 		if p := recover(); p != nil {
 			err = telegram.Rejected(fmt.Errorf("drawing a chart panicked: %v", p))
 		}

@@ -25,13 +25,15 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	// sets of Telegram chat ids
-	refusals *recent.Set[int64] // chats that refuse tables
-	looked   *recent.Set[int64] // chats whose pinned message was recently checked
-	views    Views
-	drawings *semaphore.Weighted // limits how many charts are drawn concurrently
-	draw     func(chart.Chart) ([]byte, error)
-	web      webLinks
+	// refusals and looked are sets of Telegram chat ids.
+	refusals  *recent.Set[int64] // chats that refuse tables
+	looked    *recent.Set[int64] // chats whose pinned message was recently checked
+	views     Views
+	drawings  *semaphore.Weighted // limits how many charts are drawn concurrently
+	documents *semaphore.Weighted // limits how many documents are made and sent concurrently
+	draw      func(chart.Chart) ([]byte, error)
+	web       webLinks
+	exports   Exports
 }
 
 var _ outbox.Sender = (*Sender)(nil)
@@ -42,7 +44,7 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 	return &Sender{
 		client: client, self: self, log: log, refusals: recent.NewSet[int64](maxChats),
 		looked:   recent.NewSet[int64](maxChats),
-		drawings: semaphore.NewWeighted(maxDrawings), draw: chart.Draw,
+		drawings: semaphore.NewWeighted(maxDrawings), documents: semaphore.NewWeighted(1), draw: chart.Draw,
 	}
 }
 
@@ -97,6 +99,9 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
 	}
 	d := draft{message: m, out: first, covered: 1}
+	if first.document != nil {
+		return s.sendDocument(ctx, d)
+	}
 	if len(m.Items) > 1 && first.line != "" {
 		if out, covered := merge(m, w); covered > 1 {
 			d.out, d.covered, d.instead = out, covered, &first
@@ -105,8 +110,8 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, d)
 }
 
-// edit edits the message m.Target so that it shows the items of m. Of several items, those that do
-// not fit or have no line are counted.
+// edit edits the message m.Target so that it shows the items of m. Of several items, it only counts
+// those that do not fit or have no line.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	out, err := render(m.Items[0], w)
@@ -120,7 +125,8 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 }
 
 // answerPress answers a button press. Telegram briefly shows the text of the answer, if any, to the
-// user who pressed.
+// user who pressed. A user to whom the bot cannot write is instead led to the private chat with the
+// bot.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {
@@ -130,5 +136,14 @@ func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 		}
 		answer.Text = out.callbackAnswer()
 	}
-	return s.client.Call(ctx, "answerCallbackQuery", answer, nil)
+	const method = "answerCallbackQuery"
+	if m.Row.Kind == notice.KindOf(ranking.NotStarted{}).Name {
+		// Apps show either the text or the page of the URL.
+		opening := *answer
+		opening.Text, opening.URL = "", s.self.StartLink(startForFile)
+		if err := s.client.Call(ctx, method, opening, nil); !telegram.RefusesContent(err) {
+			return err
+		}
+	}
+	return s.client.Call(ctx, method, answer, nil)
 }

@@ -36,13 +36,11 @@ func newPost(t *testing.T) *post {
 	return p
 }
 
-// hello returns a short message.
 func hello(t testing.TB, to int64) outbox.Message {
 	t.Helper()
 	return messageOf(t, to, ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: 1500})
 }
 
-// answering turns the message into a reply to another one.
 func answering(m outbox.Message, to int) outbox.Message {
 	m.Items[0].ReplyTo = int64(to)
 	m.Row.ReplyTo = int64(to)
@@ -179,8 +177,8 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	equal(t, p.sim.CallCount("sendMessage"), 1, "requests")
 }
 
-// TestFailures: a failed request for a new message leads to the right kind of failure, without a
-// second request.
+// TestFailures checks that a failed request for a new message leads to the right kind of failure,
+// without a second request.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -339,7 +337,8 @@ func TestTheContextEnds(t *testing.T) {
 	})
 }
 
-// TestWhatWasAcceptedIsSent: an accepted message counts as sent, whatever the response contains.
+// TestWhatWasAcceptedIsSent checks that an accepted message is treated as sent, whatever the
+// response contains.
 func TestWhatWasAcceptedIsSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -370,8 +369,8 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 	}
 }
 
-// TestSimplified: if Telegram rejects the reply, the topic or the markup of a message, the message
-// is sent again without that part. A message without its topic is no reply either.
+// TestSimplified checks that a message is sent again without its reply, its topic or its markup if
+// Telegram rejects that part. A message that loses its topic is no longer a reply either.
 func TestSimplified(t *testing.T) {
 	t.Parallel()
 	for description, removed := range map[string][]string{
@@ -414,8 +413,8 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestSimplifiedOnlyOnce: a part is removed from a message only if the message has it, and so at
-// most once. The failure of the last request counts.
+// TestSimplifiedOnlyOnce checks that a part is removed from a message only if the message has it,
+// and so at most once. Send returns the failure of the last request.
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
 	const noReply, noTopic = "Bad Request: message to be replied not found", "Bad Request: message thread not found"
@@ -456,8 +455,8 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 	}
 }
 
-// TestTheGeneralTopicIsNeverNamed: the sender leaves out the id of the General topic, 1, because
-// Telegram rejects it. Old rows may contain it.
+// TestTheGeneralTopicIsNeverNamed checks that the sender leaves out the id of the General topic, 1,
+// because Telegram rejects it. Old rows may contain it.
 func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -69,8 +69,8 @@ func settingsOf(group string) (all []ranking.Setting) {
 	return all
 }
 
-// offered returns the values for which there are buttons, row by row. A row has as many as are
-// readable on a phone in all languages.
+// offered returns the values for which there are buttons, row by row. The rows are short enough for
+// the buttons to be readable on a phone in all languages.
 func offered(s ranking.Setting) [][]string {
 	switch s.Name {
 	case ranking.SettingLanguage:
@@ -102,9 +102,9 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
 // settingButtons returns the buttons below the settings. They open a group of settings, a setting
-// or a region of time zones, choose a value, or lead back. On the page of a group of settings, a
-// setting's own buttons are shown directly if it has only two values, or if the group has no other
-// setting.
+// or a region of time zones, choose a value, import or export, or lead back. On the page of a group
+// of settings, a setting's own buttons are shown directly if it has only two values, or if the
+// group has no other setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)
@@ -128,7 +128,7 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 	for _, g := range ranking.SettingGroups() {
 		all = append(all, button{text: w.settingGroup(g) + " ›", data: openData(string(g))})
 	}
-	return slices.Collect(slices.Chunk(all, topicsPerRow))
+	return append(slices.Collect(slices.Chunk(all, topicsPerRow)), w.transferRow())
 }
 
 // backTo returns the row with the back button to a group of settings.
@@ -184,7 +184,7 @@ func (w words) settingButton(s ranking.Setting, value string) string {
 }
 
 // ofSetting returns the text in a section of the catalog for a setting and its value, or else for
-// the setting alone. ok is false if there is neither.
+// the setting alone. ok is false if the catalog has neither text.
 func (w words) ofSetting(section, name, value string) (text string, ok bool) {
 	id := section + "." + name
 	for _, id := range []string{id + "_" + value, id} {

@@ -25,7 +25,6 @@ func settingPages() []string {
 	return pages
 }
 
-// dataBelow returns the data of the buttons below a page of the settings.
 func dataBelow(page string, now ranking.GroupSettings) (all []string) {
 	for _, row := range settingButtons(ranking.SettingsPage{GroupSettings: now, Open: page}, outbox.Item{}, wordsFor("")) {
 		for _, b := range row {
@@ -35,8 +34,8 @@ func dataBelow(page string, now ranking.GroupSettings) (all []string) {
 	return all
 }
 
-// TestPressSetting: settings can be opened and changed only by buttons that the bot makes and the
-// message has.
+// TestPressSetting checks that settings can be opened and changed only by buttons that the bot
+// makes and the message has.
 func TestPressSetting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -49,35 +48,41 @@ func TestPressSetting(t *testing.T) {
 			if chooses {
 				want = fmt.Sprintf("setting %s to %s in %d", name, value, shown.ID)
 			}
+			switch data {
+			case "1x:":
+				want = "export"
+			case "1j:":
+				want = "import, example false"
+			}
 			w.sim.Press(w.bob, shown, data)
 			w.expect(data, want)
 		}
 	}
 	for _, data := range []string{
 		"1c", "1c:", "1c:k:", "1c:k:25", "1c:k:-24", "1c:k:024", "1c:k:24:1", "1c:start:10001", "1c:provisional:48:9", "1c:provisional:48",
-		"1c:margin:2", "1c:margin:ON", "1c:tables:", "1c:language:xx", "1c:language:", "1c:x", "1c:x:1", "1c:all:", "1c:rating:", "1C:k:24", "2c:k:24",
+		"1c:margin:2", "1c:margin:ON", "1c:tables:", "1c:language:xx", "1c:language:", "1c:x", "1c:x:1", "1c:all:", "1c:rating:", "1C:k:24", "2c:k:24", "1x:1",
 	} {
 		w.sim.Press(w.alice, w.below(w.group, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
 	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42:0"),
 		"without buttons": w.card(w.group, 0)} {
-		for _, data := range []string{"1c:k:24", "1c:k", "1c:all"} {
+		for _, data := range []string{"1c:k:24", "1c:k", "1c:all", "1x:"} {
 			w.sim.Press(w.alice, m, data)
 			w.expect(what, unknownButton)
 		}
 	}
 }
 
-// TestSettingButtons: buttons lead to all offered values and back, and a page has at most eight
-// buttons. Of the values of a setting, only the current one is marked.
+// TestSettingButtons checks that buttons lead to all offered values and back, and a page has at
+// most nine buttons. Of the values of a setting, only the current one is marked.
 func TestSettingButtons(t *testing.T) {
 	t.Parallel()
 	usual := ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}
 	found := map[string]bool{}
 	for i, page := range settingPages() {
 		below := dataBelow(page, usual)
-		if len(below) > 8 {
+		if len(below) > 9 {
 			t.Errorf("below %q are %d buttons", page, len(below))
 		}
 		for _, data := range below {
@@ -109,8 +114,8 @@ func TestSettingButtons(t *testing.T) {
 	}
 }
 
-// TestSettingValue: a value that is a word is translated if there is a text for it. The test takes
-// the setting and the value from the id of another text, setting.dark_charts.
+// TestSettingValue checks that a value that is a word is translated if there is a text for it. The
+// test takes the setting and the value from the id of another text, setting.dark_charts.
 func TestSettingValue(t *testing.T) {
 	t.Parallel()
 	equal(t, wordsFor("").settingValue("dark", "charts"), "dark charts", "setting.dark_charts")

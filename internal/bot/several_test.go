@@ -74,8 +74,8 @@ func TestSeveralInATopic(t *testing.T) {
 	}
 }
 
-// TestTheFirstIsSentAlone: if one of the first two items cannot be merged, the first item is sent
-// alone.
+// TestTheFirstIsSentAlone checks that the first item is sent alone if it or the second item cannot
+// be merged.
 func TestTheFirstIsSentAlone(t *testing.T) {
 	t.Parallel()
 	card := results(12, 1, "Alice", "Bob")[0]
@@ -108,7 +108,8 @@ type broken struct{}
 
 func (broken) MarshalJSON() ([]byte, error) { return json.Marshal([]string{"joined"}) }
 
-// TestSeveralThatAreRefused: if a merged message is rejected, its first item is sent alone.
+// TestSeveralThatAreRefused checks that the first item of a merged message is sent alone if
+// Telegram rejects the message.
 func TestSeveralThatAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -138,8 +139,8 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	equal(t, p.sim.CallCount("sendMessage"), 4, "requests")
 }
 
-// TestFailuresOfSeveral: unless Telegram refuses the content of a merged message, a failure applies
-// to all its items, and none is sent alone.
+// TestFailuresOfSeveral checks that a failure applies to all items of a merged message, and that
+// none is sent alone, unless Telegram refuses the message's content.
 func TestFailuresOfSeveral(t *testing.T) {
 	t.Parallel()
 	for kind, f := range map[outbox.FailureKind]botsim.Fault{
@@ -210,7 +211,8 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 }
 
-// TestAnEditNamesAllThatWereNamed: a full message has room to correct or undo all its results.
+// TestAnEditNamesAllThatWereNamed checks that a full message has room to correct or undo all its
+// results.
 func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	t.Parallel()
 	team := []string{"Ann", "Ben", "Cem", "Dora"}
@@ -253,7 +255,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasNoRoomCounts: an edit counts the results that do not fit.
+// TestAnEditThatHasNoRoomCounts checks that an edit counts the results that do not fit.
 func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 	t.Parallel()
 	edit := messageOf(t, 1, results(100, 60, longestNames[0], longestNames[1])...)
@@ -268,8 +270,8 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 
 var idPattern = regexp.MustCompile(`70\d{4}`)
 
-// TestEverythingIsSentOnce: each waiting item that can be read is sent exactly once, in as many
-// messages as necessary.
+// TestEverythingIsSentOnce checks that each waiting item that can be read is sent exactly once, in
+// as many messages as necessary.
 func TestEverythingIsSentOnce(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -341,8 +343,10 @@ func (r *receipts) Send(ctx context.Context, m outbox.Message, begin outbox.Begi
 	return r.last, err
 }
 
-// TestTheContextEndsBetweenTwoTries: if the context ends before the second try, no message was
-// sent. If it ends during the second try, the outcome is unknown.
+// TestTheContextEndsBetweenTwoTries checks that, after Telegram has refused the first try, Send
+// fails as Unreachable if the context ends before the second try, because no message was sent. If
+// the context ends during the second try, Send fails as Ambiguous, because the message may have
+// been sent.
 func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	t.Parallel()
 	for description, covered := range map[string]int{

@@ -56,8 +56,8 @@ func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 	return out.table != "" && !s.refusals.Has(m.ExternalChat) && !s.refusals.Has(everyChat)
 }
 
-// refusesTable reports whether Telegram seems to have refused a table as such. Then the request had
-// no effect, and the same message may be accepted as text.
+// refusesTable reports whether Telegram seems to have refused a table as such. If so, the request
+// had no effect, and Telegram may accept the same message as text.
 func refusesTable(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))
@@ -68,7 +68,7 @@ func refusesTable(err error) bool {
 func (s *Sender) rememberRefusal(ctx context.Context, d *draft) {
 	chat := d.Chat
 	var api *telegram.APIError
-	// the server has no such method
+	// This status means that the server does not know the method.
 	if errors.As(d.tableRefused, &api) && api.Status == http.StatusNotFound {
 		chat = everyChat
 	}

@@ -51,9 +51,9 @@ func TestSendTable(t *testing.T) {
 	}
 }
 
-// TestTableRefused: if Telegram refuses a table, the sender sends the text immediately, and only
-// once. It remembers the refusal for a day: for the chat, or for all chats if the server does not
-// know the method.
+// TestTableRefused checks that the sender sends the text immediately, and only once, if Telegram
+// refuses a table. It remembers the refusal for a day: for the chat, or for all chats if the server
+// does not know the method.
 func TestTableRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -101,8 +101,8 @@ func TestTableRefused(t *testing.T) {
 	}
 }
 
-// TestTableNotAtFault: text is sent only if Telegram refuses the content of the table. A refusal is
-// remembered only if Telegram accepts the text.
+// TestTableNotAtFault checks that text is sent only if Telegram refuses the content of the table. A
+// refusal is remembered only if Telegram accepts the text.
 func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

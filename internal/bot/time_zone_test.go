@@ -11,8 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestOfferedZones: buttons offer only existing time zones, under their exact names, and each zone
-// once.
+// TestOfferedZones checks that buttons offer only existing time zones, under their exact names, and
+// each zone once.
 func TestOfferedZones(t *testing.T) {
 	t.Parallel()
 	s, _ := ranking.FindSetting(ranking.SettingZone)
@@ -24,9 +24,9 @@ func TestOfferedZones(t *testing.T) {
 	}
 }
 
-// TestShownInTheTimeZone: dates, the time on an ended board and the axis of a chart are in the
-// chat's time zone, or in UTC if this release does not know that zone. A board is read for the
-// chat's time zone.
+// TestShownInTheTimeZone checks that dates, the time on an ended board and the axis of a chart are
+// in the chat's time zone, or in UTC if this release does not know that zone. A board is read for
+// the chat's time zone.
 func TestShownInTheTimeZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.October, 31, 23, 30, 0, 0, time.UTC)

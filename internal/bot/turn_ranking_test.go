@@ -50,8 +50,8 @@ func TestTurnPage(t *testing.T) {
 	}
 }
 
-// TestStartSeason: the button that starts a season works for PromptWindow after its message, and is
-// refused later.
+// TestStartSeason checks that the button that starts a season works for PromptWindow after its
+// message, and is refused later.
 func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,8 +66,9 @@ func TestStartSeason(t *testing.T) {
 	}
 }
 
-// TestForgedPages: data that the bot does not produce is rejected. Valid data is rejected unless
-// the message is the bot's, still exists, is in a group, and has buttons that turn the page.
+// TestForgedPages checks that data that the bot does not produce is rejected. Valid data is
+// rejected unless the message is the bot's, still exists, is in a group, and has buttons that turn
+// the page.
 func TestForgedPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -118,8 +119,9 @@ func pageOf57(number int) stats.RankingPage {
 	return n
 }
 
-// TestPagesEditTheirMessage: a page replaces the text and the buttons of its message, and has no
-// button to a page that does not exist. If the message was deleted, the page is obsolete.
+// TestPagesEditTheirMessage checks that a page replaces the text and the buttons of its message,
+// and has no button to a page that does not exist. If the message was deleted, the page is
+// obsolete.
 func TestPagesEditTheirMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -155,8 +157,8 @@ func TestPagesEditTheirMessage(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswer: the answer to a press that turns a page is empty, because its only purpose is to
-// end the button's loading state.
+// TestEmptyAnswer checks that the answer to a press that turns a page is empty, because its only
+// purpose is to end the button's loading state.
 func TestEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -37,10 +37,10 @@ import (
 // language, and differs.txt has each row that is not right.
 var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 
-// TestTables sends the message of each row of a table in a group of its own, and compares what is
-// stored and answered with what the row expects. The head of the table says how the groups are set
-// up. If a report is in doubt, TestTables presses the buttons of the question. The verdict about a
-// row is
+// TestTables checks that the message of each row of a table has the outcome that the row or
+// differs.txt expects. It sends each message in a group of its own. The head of the table says how
+// the groups are set up. If a report is in doubt, TestTables presses the buttons of the question.
+// The verdict about a row is
 //
 //   - right: as expected;
 //   - asked: the bot asks, although the row expects a refusal, or a result to which a button leads;
@@ -50,8 +50,8 @@ var judgedTables = []string{"dates", "draws", "endings", "games", "slips"}
 //     stored although no match is recorded; no row may be wrong;
 //   - differs: anything else.
 //
-// The method verdict and those that it calls have the exact rules. The file differs.txt lists the
-// rows that are not right, with what happens and who is right.
+// The method verdict and the methods that it calls have the exact rules. The file differs.txt lists
+// the rows that are not right, with what happens and who is right.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	for _, table := range judgedTables {
@@ -62,8 +62,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete: each table has forty rows in each language, with only settings and kinds
-// of expectations that exist. differs.txt names only rows that exist.
+// TestTablesAreComplete checks that each table has forty rows in each language, with only settings
+// and kinds of expectations that exist. differs.txt names only rows that exist.
 func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/tables/*.txt")
@@ -97,47 +97,43 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// TestDateWithYear: the bot records a report with today's date, and asks about another date, such
-// as the same day of another year.
+// TestDateWithYear checks that a report counts on the date that it gives, and that its card says
+// so. The same date of another year is too far back, so the card says that the match counts from
+// now.
 func TestDateWithYear(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
-	for date, recorded := range map[string]int{
-		"28.11.": 1, "28.11.2026": 1, "28.11.26": 1, "2026-11-28": 1, "November 28, 2026": 1,
-		"28.11.2025": 0, "28.11.25": 0, "2025-11-28": 0, "11/28/2025": 0, "November 28, 2025": 0, "28 November 2016": 0, "27.11.": 0,
+	const today, now = "28 November 2026", "counts from now"
+	for date, want := range map[string]string{
+		"28.11.": today, "28.11.2026": today, "28.11.26": today, "2026-11-28": today, "November 28, 2026": today,
+		"28.11.2025": now, "28.11.25": now, "2025-11-28": now, "11/28/2025": now, "November 28, 2025": now,
+		"28 November 2016": now, "29.11.2026": now, "27.11.": "27 November 2026", "29.11.": now,
 	} {
 		o := w.try(typedRow{language: "en", setting: "base", message: "/match Bob 3:1 " + date})
-		if len(o.results) != recorded || len(o.asks.buttons) != 1-recorded {
-			t.Errorf("%s: recorded %v, asked %+v", date, o.results, o.asks)
+		said := o.said.text()
+		if len(o.results) != 1 || !strings.Contains(said, want) || strings.Contains(said, now) != (want == now) {
+			t.Errorf("%s: recorded %v: %s", date, o.results, said)
 		}
 	}
 }
 
-// TestDateWithoutScore: if a report has a date and no score, the bot asks about the date only after
-// the score is known. It does not ask about yesterday, but says that the match counts from now.
+// TestDateWithoutScore checks that a report without a score keeps its date until the score is
+// known.
 func TestDateWithoutScore(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
-	for _, text := range []string{
-		"/match Bob 27.11.", "/match last friday @bob", "/match Bob 2 days ago",
-		"/match Bob Dave vs Carol Erin on 2026-11-20",
+	for text, want := range map[string]string{
+		"/match Bob 27.11.": "27 November 2026", "/match last friday @bob": "27 November 2026", "/match Bob 2 days ago": "counts from now",
+		"/match Bob Dave vs Carol Erin on 2026-11-20": "20 November 2026", "/match Bob yesterday": "27 November 2026",
 	} {
 		o := w.try(typedRow{language: "en", setting: "base", message: text}, 0)
-		if len(o.results) > 0 || len(o.asks.buttons) != 1 || o.asks.buttons[0].text != "Record now" {
-			t.Errorf("%s: recorded %v, asked %+v", text, o.results, o.asks)
-			continue
-		}
-		if recorded := o.h.recorded(o.h.press(o.asks, o.asks.buttons[0])); len(recorded) != 1 {
-			t.Errorf("%s: after the answer, recorded %v", text, recorded)
+		if len(o.results) != 1 || !strings.Contains(o.said.text(), want) {
+			t.Errorf("%s: recorded %v: %s", text, o.results, o.said.text())
 		}
 	}
-	o := w.try(typedRow{language: "en", setting: "base", message: "/match Bob yesterday"}, 0)
-	if !strings.Contains(o.said.text(), "counts from now") {
-		t.Errorf("yesterday: %s", o.said.text())
-	}
-	o = w.try(typedRow{language: "en", setting: "base", message: "/match Bob last friday"})
+	o := w.try(typedRow{language: "en", setting: "base", message: "/match Bob last friday"})
 	typed := o.h.say("3:1", o.h.below(o.asks))
-	if len(o.h.recorded(typed)) > 0 || len(typed.question(o.h).buttons) != 1 {
+	if len(o.h.recorded(typed)) != 1 || !strings.Contains(typed.text(), "27 November 2026") {
 		t.Errorf("the score is typed: %s", typed.text())
 	}
 	o = w.try(typedRow{language: "en", setting: "base", message: "/match"})
@@ -147,8 +143,8 @@ func TestDateWithoutScore(t *testing.T) {
 	}
 }
 
-// TestScoreIsNoLadder: a score at the start of a report is not taken for a misspelled name of a
-// ladder.
+// TestScoreIsNoLadder checks that a score at the start of a report is not taken for a misspelled
+// name of a ladder.
 func TestScoreIsNoLadder(t *testing.T) {
 	t.Parallel()
 	h := englishTyping(t).enter(settingsOfTables["base"])
@@ -162,8 +158,8 @@ func TestScoreIsNoLadder(t *testing.T) {
 	}
 }
 
-// TestSeasonByName: a number means the season with that number or, if there is none, a season with
-// that name. After /ranking, a number that is no year is a page instead.
+// TestSeasonByName checks that a number means the season with that number or, if there is none, a
+// season with that name. After /ranking, a number that is not a year is a page instead.
 func TestSeasonByName(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -187,7 +183,6 @@ func englishTyping(t *testing.T) *typing {
 		entered: make(map[string]string)}
 }
 
-// typedRow is a row of a table.
 type typedRow struct{ language, number, setting, message, expected, note string }
 
 func readTable(t *testing.T, name string) (rows []typedRow) {
@@ -278,7 +273,7 @@ func runTable(t *testing.T, table string) {
 var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander",
 	"dove", "dennis", "darts", "april"}
 
-// firstNames has the first names of these people, by language.
+// firstNames has the first names of the people in usernames, by language.
 var firstNames = map[string][]string{
 	"en":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Dennis Darts April"),
 	"de":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Dennis Darts April"),
@@ -298,7 +293,7 @@ var games = map[string][]string{
 	"uk":    strings.Split("теніс, падел, дартс, шахи, кікер, настільний теніс", ", "),
 }
 
-// gameIn returns the name of a ladder in a language.
+// gameIn translates the English name of a ladder.
 func gameIn(language, game string) string { return games[language][slices.Index(games["en"], game)] }
 
 // setting is the state of a group before the message of a row.
@@ -340,7 +335,7 @@ type typing struct {
 	language catalog.Language
 	accounts int64 // first account id of the language
 	group    int64 // Telegram id of the last group
-	// entered has the census of a new group for each name of a setting.
+	// entered has the census of a new group for each setting, by the setting's name.
 	entered map[string]string
 }
 
@@ -360,7 +355,6 @@ func (h *hall) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (
 	return true, nil
 }
 
-// enter sets up a new group.
 func (w *typing) enter(s setting) *hall {
 	w.t.Helper()
 	w.group--
@@ -417,7 +411,7 @@ func (h *hall) exec(sql string, args ...any) {
 	}
 }
 
-// account returns a person of the tables in the form in which Telegram shows them.
+// account returns a person of the tables as they appear in updates.
 func (h *hall) account(of int) fields {
 	return fields{
 		"id": h.accounts + int64(of), "first_name": firstNames[h.language.Tag()][of], "username": usernames[of], "language_code": h.language.Tag(),
@@ -430,10 +424,15 @@ var tokens = regexp.MustCompile(`%\d+|@\w+`)
 // so on. A text that begins with @dve is sent by that person.
 func (h *hall) say(text string, to fields) spoken {
 	h.t.Helper()
-	from := h.account(0)
 	if rest, ok := strings.CutPrefix(text, "@dve "); ok {
-		from, text = fields{"id": h.accounts + 99, "first_name": "Dve", "username": "dve"}, rest
+		return h.sayAs(fields{"id": h.accounts + 99, "first_name": "Dve", "username": "dve"}, rest, to)
 	}
+	return h.sayAs(h.account(0), text, to)
+}
+
+// sayAs is like say, for a message of any member.
+func (h *hall) sayAs(from fields, text string, to fields) spoken {
+	h.t.Helper()
 	h.now = h.now.Add(time.Minute)
 	h.last++
 	head, _, _ := strings.Cut(strings.ReplaceAll(text, "\n", " "), " ")
@@ -468,9 +467,15 @@ func (h *hall) say(text string, to fields) spoken {
 // press handles Alice's press of a button of a question.
 func (h *hall) press(q question, b button) spoken {
 	h.t.Helper()
+	return h.pressAs(h.account(0), q, b)
+}
+
+// pressAs is like press, for a press of any member.
+func (h *hall) pressAs(from fields, q question, b button) spoken {
+	h.t.Helper()
 	h.now = h.now.Add(time.Second)
 	below := h.below(q)
-	press := fields{"id": fmt.Sprint(h.chat, h.last), "from": h.account(0), "message": below, "data": b.data}
+	press := fields{"id": fmt.Sprint(h.chat, h.last), "from": from, "message": below, "data": b.data}
 	return h.handle(fields{"callback_query": press}, q.to)
 }
 
@@ -665,7 +670,10 @@ func (h *hall) recorded(s spoken) (all []result) {
 			r.sides[side] = strings.Join(names, "+")
 		}
 		text := plainText(s.out[i].html)
-		head, _, _ := strings.Cut(text, "\n")
+		head, rest, _ := strings.Cut(text, "\n")
+		if card.Past {
+			head, _, _ = strings.Cut(rest, "\n")
+		}
 		if item.Kind == "match_fixed" {
 			head = head[:strings.LastIndex(head, " (")] // without the previous score
 		}
@@ -710,7 +718,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 // leaf has the results recorded after one way of answering all questions.
 type leaf []result
 
-// outcome is what happens after a message.
+// outcome is the effect of a message or a press.
 type outcome struct {
 	said    spoken
 	h       *hall
@@ -721,8 +729,8 @@ type outcome struct {
 	before  string // the census of the group before the message
 }
 
-// try sends the message of a row in a new group, and then presses these buttons of the bot's
-// questions, one button for each question.
+// try sends the message of a row in a new group. Then it presses a button of each of the bot's
+// questions in turn: presses has the indexes of the buttons.
 func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	w.t.Helper()
 	s := settingsOfTables[row.setting]
@@ -764,7 +772,7 @@ func (o outcome) press(at int) outcome {
 }
 
 // census returns the usernames of the group's unclaimed players, how many group_players it has, and
-// how many of its matches count.
+// how many of its matches are not undone.
 func (h *hall) census() (all string) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(h.t.Context(), `
@@ -810,7 +818,6 @@ func (w *typing) explore(row typedRow) outcome {
 	return o
 }
 
-// happens summarizes the outcome.
 func (o outcome) happens() string {
 	var parts []string
 	for _, r := range o.results {
@@ -836,11 +843,13 @@ func (o outcome) happens() string {
 	return strings.Join(parts, "; ")
 }
 
-// judge returns the verdict about a row, and what happens.
 func (w *typing) judge(row typedRow) (verdict, happens string) {
 	o := w.explore(row)
 	return o.verdict(row), o.happens()
 }
+
+// ofDay matches the day of a match in a note.
+var ofDay = regexp.MustCompile(`\bof (\d+) November\b`)
 
 func (o outcome) verdict(row typedRow) string {
 	if o.stored != "" {
@@ -868,20 +877,26 @@ func (o outcome) verdict(row typedRow) string {
 
 func isSame(all []result, want result) bool { return len(all) == 1 && all[0].String() == want.String() }
 
-// recordedAs judges a row that expects a result.
+// recordedAs judges a row that expects a result, rest.
 func (o outcome) recordedAs(row typedRow, rest string) string {
 	want, ok := readResult(rest)
 	switch {
 	case !ok:
 		return "the table cannot be read"
-	// a draw in a single game needs no score
+	// A draw in a single game needs no score.
 	case len(o.results) == 1 && rest == o.results[0].String()+" ½:½":
 		return "differs"
 	case len(o.results) > 0 && !isSame(o.results, want):
 		return "wrong"
 	case len(o.results) > 0:
-		past := plainText(words{Language: o.h.language}.Text("note.past", nil))
-		return right(strings.Contains(row.note, "counts from now") == strings.Contains(o.said.text(), past))
+		w, said, day := words{Language: o.h.language}, o.said.text(), ""
+		if m := ofDay.FindStringSubmatch(row.note); m != nil {
+			date, _ := strconv.Atoi(m[1])
+			day = w.Date(time.Date(2026, time.November, date, 0, 0, 0, 0, time.UTC))
+		}
+		past := plainText(w.Text("note.past", nil))
+		isFromNow := strings.HasPrefix(said, past)
+		return right(strings.Contains(row.note, "counts from now") == isFromNow && strings.Contains(said, day))
 	case len(o.leaves) == 0:
 		return "refused"
 	case slices.ContainsFunc(o.leaves, func(l leaf) bool { return isSame(l, want) }):
@@ -891,7 +906,8 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 	}
 }
 
-// askedAs judges a row that expects a question. Its buttons must lead to what the row says.
+// askedAs judges a row that expects a question, asked, whose buttons must lead to the results in
+// the row. also means that the row expects a recorded result too.
 func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	what, options, _ := strings.Cut(asked, ": ")
 	var meant []result // the results in the note; some press must record each
@@ -910,9 +926,6 @@ func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	}
 	switch {
 	case len(o.results) > 0 && !also:
-		if what == "date" && len(meant) == 1 && isSame(o.results, meant[0]) {
-			return "differs"
-		}
 		return "wrong"
 	case what == "opponent" && len(o.asks.buttons) > 0:
 		names := strings.Split(options, " / ")
@@ -936,10 +949,7 @@ func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	for part := range strings.SplitSeq(options, ", ") {
 		wanted = append(wanted, strings.Split(part, " / ")...)
 	}
-	switch what {
-	case "date":
-		return right(len(o.leaves) == 1)
-	case "game":
+	if what == "game" {
 		_, list, _ := strings.Cut(options, "; ")
 		word := strings.Trim(strings.Fields(row.message)[1], ":,")
 		if !strings.Contains(strings.ToLower(o.said.text()), strings.ToLower(word)) {
@@ -990,12 +1000,11 @@ func right(ok bool) string {
 	return "differs"
 }
 
-// nameOf returns the first name of a person of the tables.
 func (h *hall) nameOf(username string) string {
 	return firstNames[h.language.Tag()][slices.Index(usernames, username)]
 }
 
-// refusedAs judges a row that expects a refusal.
+// refusedAs judges a row that expects a refusal for the reason in rest.
 func (o outcome) refusedAs(rest string) string {
 	text := o.said.text()
 	switch {
@@ -1018,7 +1027,8 @@ func (o outcome) refusedAs(rest string) string {
 // cover.
 var sinces = map[string]string{"today": "2026-11-28T00:00:00+01:00", "week": "2026-11-23T00:00:00+01:00"}
 
-// answersAs judges a row that expects an answer to a member's question.
+// answersAs judges a row that expects an answer to a member's question: kind is "shows" or "says",
+// and rest is the content.
 func (o outcome) answersAs(row typedRow, kind, rest string) string {
 	if len(o.said.items) == 0 {
 		return "differs"
@@ -1059,7 +1069,6 @@ func (o outcome) answersAs(row typedRow, kind, rest string) string {
 
 var instant = regexp.MustCompile(`"(\d{4}-\d\d-\d\dT[^"]*)"`)
 
-// instants returns the times in a notice.
 func instants(payload []byte) (all []time.Time) {
 	for _, m := range instant.FindAllSubmatch(payload, -1) {
 		if at, err := time.Parse(time.RFC3339, string(m[1])); err == nil {

@@ -18,7 +18,8 @@ func undo(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amen
 
 func restore(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }
 
-// amending returns the handler of a command that amends a match.
+// amending returns the handler of a command whose only argument is a match number, which may be
+// missing.
 func amending(amend func(ranking.Amendment) ranking.Operation) Handler {
 	return parsed(command.ParseNumber, func(r *Router, req request, number int) ranking.Operation {
 		return amend(r.amendment(req, number))
@@ -188,7 +189,7 @@ func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	return scores, len(scores) <= command.MaxSets
 }
 
-// undoneBy says who undid a match, or that players turned out to be the same person.
+// undoneBy says who undid a match, or that two of its players turned out to be the same person.
 func (w words) undoneBy(n ranking.MatchRecorded) string {
 	switch {
 	case n.UndoneBy != nil:
@@ -305,7 +306,6 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
-// undoPromptButtons returns the buttons below the question of whether to undo a match.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
@@ -377,7 +377,7 @@ func (w words) fixPrompt(n ranking.FixPrompt) string {
 var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winnerOfferButtons})
 
 func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
-	// the current loser comes second on the card
+	// The current loser comes second on the card.
 	data := fixData(cardButton{n.Number, n.Changes, n.Tag}, scoreOf(n.Sides), n.Sets, true)
 	name := func(p ranking.RatingChange) string { return html.EscapeString(w.personLabel(p.Name, false)) }
 	winner := cut(plain(w.namesOf(n.Sides[0], name)), maxNewLabel, maxNameUnits)

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestUndoInReplyToAButton: the button of the replied-to card identifies the match, if the button
-// has a tag and this bot sent the card.
+// TestUndoInReplyToAButton checks that the button of the replied-to card identifies the match, if
+// the button has a tag and this bot sent the card.
 func TestUndoInReplyToAButton(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -48,8 +48,8 @@ func keyboard(data ...string) any {
 	return map[string]any{"inline_keyboard": []any{row}}
 }
 
-// TestUndoAndFixAsReplies: the command may reply to any message; the service finds out whether that
-// message is a card or a /match. A number takes precedence.
+// TestUndoAndFixAsReplies checks that /undo and /fix may reply to any message. The service finds
+// out whether that message is a card or a /match. A number takes precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,8 +78,8 @@ func TestUndoAndFixAsReplies(t *testing.T) {
 	w.expect("a reply to what is not there any more", "undo last")
 }
 
-// TestAmendmentInATopic: in a topic, a message that seems to reply to the creation of the topic
-// counts as no reply.
+// TestAmendmentInATopic checks that a message in a topic is not treated as a reply if it only seems
+// to reply to the creation of the topic.
 func TestAmendmentInATopic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -97,8 +97,8 @@ func TestAmendmentInATopic(t *testing.T) {
 	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", request.ID, forum.ID(), request.ID))
 }
 
-// TestFixAlone: a score in reply to the bot's question for the right score of a match fixes the
-// match. The question's button undoes the match.
+// TestFixAlone checks that a score in reply to the bot's question for the right score of a match
+// fixes the match. The question's button undoes the match.
 func TestFixAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

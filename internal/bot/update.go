@@ -31,10 +31,10 @@ type update struct {
 
 var _ intake.Reader = ReadUpdate
 
-// ReadUpdate decodes an update for intake and for [Router.Handle]. Its only error is a missing id:
+// ReadUpdate decodes an update for intake and for [Router.Handle]. Its only error is a missing id.
 // Handle reports all other faults. ReadUpdate skips fields of the wrong type and reads all others.
-// A message without a text gets its caption as its text, so that a command in the caption of a
-// photo counts.
+// A message without a text gets its caption as its text, so a command may be the caption of a
+// photo.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u update
 	u.err = json.Unmarshal(raw, &u)
@@ -54,7 +54,7 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 		return in, fmt.Errorf("read update id: %w", cmp.Or(u.err, errors.New("no update id")))
 	}
 	message, edited, own, member := value(u.Message), value(u.EditedMessage), value(u.MyChatMember), value(u.ChatMember)
-	// a press without a message goes to the lane of the user who pressed
+	// A press without a message goes to the lane of the user who pressed.
 	in.Lane = cmp.Or(message.Chat.ID, edited.Chat.ID, own.Chat.ID, member.Chat.ID,
 		value(press.Message).Chat.ID, value(press.From).ID)
 	if sent := cmp.Or(message.Date, edited.EditDate, own.Date, member.Date); sent > 0 {
@@ -100,12 +100,22 @@ type message struct {
 	Entities           []entity        `json:"entities"`
 	Caption            string          `json:"caption"`
 	CaptionEntities    []entity        `json:"caption_entities"`
+	Document           *document       `json:"document"`
 	ReplyMarkup        json.RawMessage `json:"reply_markup"`
 	MigrateTo          int64           `json:"migrate_to_chat_id"`
 	MigrateFrom        int64           `json:"migrate_from_chat_id"`
 	NewChatTitle       string          `json:"new_chat_title"`
 	NewChatMembers     []*user         `json:"new_chat_members"`
 	LeftChatMember     *user           `json:"left_chat_member"`
+}
+
+// document is a file in a message. Name and MIME are chosen by its sender, and Size is in bytes.
+// All three may be missing.
+type document struct {
+	ID   string `json:"file_id"`
+	Name string `json:"file_name"`
+	MIME string `json:"mime_type"`
+	Size int64  `json:"file_size"`
 }
 
 type user struct {

@@ -32,7 +32,8 @@ func TestReadUpdate(t *testing.T) {
 	}
 }
 
-// TestDatesOfUpdates: an update with an edit has the date of the edit, and a press has none.
+// TestDatesOfUpdates checks that an update with an edit has the date of the edit, and a press has
+// none.
 func TestDatesOfUpdates(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]int64{
@@ -49,5 +50,19 @@ func TestDatesOfUpdates(t *testing.T) {
 		if sent := u.SentAt; err != nil || sent.IsZero() != (want == 0) || want != 0 && sent.Unix() != want {
 			t.Errorf("%s: sent at %v, error %v", raw, sent, err)
 		}
+	}
+}
+
+// TestDocuments checks that a message has its document, and its replied-to message too. The caption
+// is the text.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	const file = `"document":{"file_id":"BQ","file_name":"x.csv","mime_type":"text/csv","file_size":5000000000}`
+	u, err := ReadUpdate([]byte(`{"update_id":7,"message":{` + file + `,"caption":"/match @bob 3:1",
+		"reply_to_message":{` + file + `}}}`))
+	m := u.Content.(update).Message
+	want := document{ID: "BQ", Name: "x.csv", MIME: "text/csv", Size: 5_000_000_000}
+	if err != nil || value(m.Document) != want || value(m.ReplyTo.Document) != want || m.Text != "/match @bob 3:1" {
+		t.Errorf("got %+v, %v", m, err)
 	}
 }

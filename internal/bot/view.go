@@ -28,6 +28,8 @@ type outgoing struct {
 	// replyTo is the id of the message that this one replies to, 0 for none.
 	replyTo int64
 	buttons [][]button
+	// document makes the document of the message, whose caption is html; nil for none.
+	document makeDocument
 	// topics lists the topics to try in order if the message's own topic is gone. General is the
 	// last resort.
 	topics []int64
@@ -58,6 +60,9 @@ type view[N any] struct {
 	// buttons returns the rows of buttons below a notice that is sent alone. item is the stored
 	// form of the notice.
 	buttons func(N, outbox.Item, words) [][]button
+	// document returns the function that makes the document sent with the notice; nil if notices of
+	// the type have none. Such a notice is always sent alone, and its message is never edited.
+	document func(N, words) makeDocument
 	// ofLadder means that the text and the line begin with the name of the ladder, if it has one.
 	ofLadder bool
 	// personal means that the notice is for one person, whose name need not occur in it.
@@ -73,7 +78,8 @@ func shows[N any](v view[N]) view[N] {
 	return v
 }
 
-// render renders the notice of an item in the language of w.
+// render renders the notice of an item in the language of w. The error wraps errUnknownKind if this
+// release has no view for the notice.
 func render(item outbox.Item, w words) (outgoing, error) {
 	show, ok := views[notice.Type(item.Kind)]
 	if !ok {
@@ -110,7 +116,7 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 // but not of N.
 func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 	err = json.Unmarshal(item.Payload, &n)
-	// most notices have no label, so they are decoded once
+	// Most notices have no label, so they are decoded once.
 	if err == nil && bytes.Contains(item.Payload, []byte(`"ladder":`)) {
 		err = json.Unmarshal(item.Payload, &struct{ Ladder *ranking.LadderLabel }{&in})
 	}
@@ -135,6 +141,9 @@ func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	}
 	if v.table != nil && w.tables {
 		out.table = v.table(w, n)
+	}
+	if v.document != nil {
+		out.document = v.document(n, w)
 	}
 	if v.buttons != nil {
 		out.buttons = usable(v.buttons(n, item, w))

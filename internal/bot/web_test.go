@@ -10,9 +10,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestWebButton: a ranking has a button that opens the web board, if the board is on and Telegram
-// accepts such an address in buttons. If Telegram rejects the button anyway, the message is sent
-// without it.
+// TestWebButton checks that a ranking has a button that opens the web board, if the board is on and
+// Telegram accepts such an address in buttons. If Telegram rejects the button anyway, the message
+// is sent without it.
 func TestWebButton(t *testing.T) {
 	t.Parallel()
 	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3}}
@@ -58,8 +58,8 @@ func TestWebButton(t *testing.T) {
 	}
 }
 
-// TestWebLinkIsSent: in all languages, /web gives the link. Without a configured address, /web and
-// the answer to turning the board on name PUBLIC_URL instead.
+// TestWebLinkIsSent checks that /web gives the link, in all languages. Without a configured
+// address, /web and the answer to turning the board on name PUBLIC_URL instead.
 func TestWebLinkIsSent(t *testing.T) {
 	t.Parallel()
 	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3}}
@@ -77,8 +77,8 @@ func TestWebLinkIsSent(t *testing.T) {
 	}
 }
 
-// TestBoardWithWebButton: a board's message changes when the web board is turned on or gets a new
-// link.
+// TestBoardWithWebButton checks that a board's message changes when the web board is turned on or
+// gets a new link.
 func TestBoardWithWebButton(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

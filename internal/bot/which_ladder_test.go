@@ -38,7 +38,7 @@ type club struct {
 	last   int64 // id of the last message or press
 }
 
-// answers is what the bot answers to a message or a press.
+// answers has the answers of the bot to a message or a press.
 type answers struct {
 	ladder string // in the first notice that names a ladder
 	items  []outbox.Item
@@ -90,8 +90,8 @@ func (c *club) exec(sql string, args ...any) {
 
 type fields = map[string]any
 
-// message returns a message of Alice in a topic, or in General if thread is 0. The message replies
-// to to, unless that is nil.
+// message returns a message of Alice in a topic, or in General if thread is 0. Unless to is nil,
+// the message replies to it.
 func (c *club) message(thread int, to fields, text string) fields {
 	c.now = c.now.Add(time.Minute) // avoids the question limit
 	c.last++
@@ -119,7 +119,6 @@ func (c *club) message(thread int, to fields, text string) fields {
 	return m
 }
 
-// say handles a message, and returns the answers.
 func (c *club) say(thread int, to fields, text string) answers {
 	c.t.Helper()
 	m := c.message(thread, to, text)
@@ -128,7 +127,6 @@ func (c *club) say(thread int, to fields, text string) answers {
 	return s
 }
 
-// edit handles an edit of a message.
 func (c *club) edit(m fields, text string) answers {
 	c.t.Helper()
 	edited := c.message(0, nil, text)
@@ -179,9 +177,9 @@ func (c *club) handle(update fields) (s answers) {
 	return s
 }
 
-// TestWhichLadder: each command is about the right ladder, whether it is sent in General, in the
-// topic of another ladder, with the name of that ladder, in reply to the report of a match in that
-// ladder, or in the topic of an archived ladder.
+// TestWhichLadder checks that each command is about the right ladder, whether it is sent in
+// General, in the topic of another ladder, with the name of that ladder, in reply to the report of
+// a match in that ladder, or in the topic of an archived ladder.
 func TestWhichLadder(t *testing.T) {
 	t.Parallel()
 	anywhere := func(ladder string) [5]string { return [5]string{ladder, ladder, ladder, ladder, ladder} }
@@ -191,9 +189,9 @@ func TestWhichLadder(t *testing.T) {
 	)
 	rows := map[string]struct {
 		args string
-		// The ladder that the answer is about if the command is sent in General, in the topic of
-		// zorb, with the name zorb, in reply to a report in zorb, and in the topic of the archived
-		// ladder. A case with an empty string is not tried.
+		// want has the ladder that the answer is about if the command is sent in General, in the
+		// topic of zorb, with the name zorb, in reply to a report in zorb, and in the topic of the
+		// archived ladder. A case with an empty string is not tried.
 		want   [5]string
 		before string // a command that must come first
 	}{
@@ -275,9 +273,9 @@ func payloads(s answers) string {
 	return strings.Join(all, "\n")
 }
 
-// TestWhichLadderOfAButton: the buttons below answers about zorb stay about zorb, even in General,
-// where chess applies, unless they are about the group. The test must press a button of every
-// callback.
+// TestWhichLadderOfAButton checks that the buttons below answers about zorb stay about zorb, even
+// in General, where chess applies, unless they are about the group. The test must press a button of
+// every callback.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
 	ofGroup := []string{helpCode, ladderCode, renameCode, aboutCode}

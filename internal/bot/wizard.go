@@ -30,8 +30,9 @@ func (w words) togetherPrompt(n ranking.TogetherPrompt) string {
 	return w.Text("wizard.together_or_not", args{"A": shortName(n.Pair[0]), "B": shortName(n.Pair[1])})
 }
 
-// togetherButtons returns a button to play against each other and one to play together. The second
-// of the two is the wizard's first opponent.
+// togetherButtons returns a button for a match against each other, one for a match as a team, and
+// the cancel button. The first two refer to the second person of the pair by 0, as the wizard's
+// first opponent.
 func togetherButtons(n ranking.TogetherPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	together := ranking.Doubles{Picks: ranking.Picks{}.With(0), Page: 1}
@@ -62,9 +63,10 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
 }
 
-// opponentButtons returns the buttons for the opponents, two in a row. Below them are a button for
-// two against two if it is offered, and the buttons for other pages, if there are any, or back from
-// the first page for a pick, and the cancel button.
+// opponentButtons returns the buttons for the opponents, two in a row. Below them is a button for
+// two against two if n.Doubles is set, and then a row with the buttons for the other pages, if
+// there are any, and the cancel button. While players are picked for two against two, the first
+// page has a button back to the previous question.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
 	ref, p := promptRef(n.Prompt, n.Tag, item.ID), n.Picks
 	var all, last []button
@@ -119,8 +121,8 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 }
 
 // scoreButtons returns the buttons for scores, three in a row. Below them, two in a row, are the
-// buttons for results without a score, the button for another score, the button back to the
-// last pick, and the cancel button.
+// buttons for results without a score, the button for another score, the button back to the last
+// pick if there were picks, and the cancel button.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button

@@ -34,7 +34,6 @@ func (s *Sender) words(m outbox.Message) words {
 
 func zoneOf(m outbox.Message) *time.Location { return ranking.Display{TimeZone: m.TimeZone}.Zone() }
 
-// local converts a time to the chat's time zone.
 func (w words) local(at time.Time) time.Time { return at.In(cmp.Or(w.zone, time.UTC)) }
 
 // Date formats the day of a time in the chat's time zone.
@@ -43,7 +42,7 @@ func (w words) Date(at time.Time) string { return w.Language.Date(w.local(at)) }
 type args = catalog.Args
 
 // textBy returns a text that names a person in the argument Name. A reporter without a name is an
-// admin who writes as the group; the id of the text then ends in _admin.
+// admin who writes as the group. For such an admin, the id of the text ends in _admin.
 func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	if r.Name == nil {
 		return w.Text(id+"_admin", with)
@@ -56,7 +55,7 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 }
 
 // titleOf returns the title of a view, with the names of the group and of the ladder. It omits an
-// empty name, and a ladder's name that differs from the group's at most in letter case.
+// empty name, and the ladder's name if it equals the group's name in any letter case.
 func (w words) titleOf(id, group string) string {
 	names := slices.DeleteFunc([]string{group, w.ladder}, func(name string) bool { return name == "" })
 	names = slices.CompactFunc(names, strings.EqualFold)

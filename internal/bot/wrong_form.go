@@ -16,9 +16,12 @@ func wrongFormButtons(n ranking.WrongForm, _ outbox.Item, w words) [][]button {
 }
 
 // wrongForm says what is wrong with the form of a command, and usually shows a correct form to
-// copy. Inside <code>, Telegram makes no links or mentions.
+// copy. The forms are in <code>, so that Telegram does not turn the names in them into mentions.
 func (w words) wrongForm(n ranking.WrongForm) string {
-	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
+	form, sets, start := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>", command.NameMatch
+	if n.Command == command.NameFix {
+		start = "fix 42"
+	}
 	switch {
 	case n.Command == command.NameUndo:
 		form = "<code>/undo 42</code>"
@@ -28,6 +31,9 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 		form, sets = "<code>/fix 42 @alice @bobby 3:1</code>", "<code>/fix 42 @alice @bobby 11:7 9:11 11:5</code>"
 	case n.Command == command.NameFix:
 		form, sets = "<code>/fix 42 3:2</code>", "<code>/fix 42 11:7 9:11 11:5</code>"
+		if n.Reason == command.ReasonNoScore || n.Reason == command.ReasonUnexpectedWord {
+			form += " · <code>/fix 42 @alice @bobby</code>"
+		}
 	case n.Command == command.NameOdds:
 		form = "<code>/odds @bobby</code>"
 	case n.Command == command.NameTeams:
@@ -63,6 +69,7 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	return w.Text(id, args{
 		"Word": showWord(n.Detail), "Form": form, "Sets": sets, "MaxTeam": command.MaxTeam, "MaxSets": command.MaxSets,
 		"Min": command.MinPlayers, "Max": command.MaxPlayers, "MaxStandIns": command.MaxStandIns,
+		"Start": start,
 	})
 }
 

@@ -1,9 +1,9 @@
-// Package catalog has all texts of the bot, in one file per language, such as en.toml. It knows
-// nothing about notices or commands, only texts with placeholders, and how a language forms plurals
-// and writes numbers and dates.
+// Package catalog has all texts of the bot, in one file per language, such as en.toml. It provides
+// texts with placeholders, plural forms, and the formats of numbers and dates. It knows nothing
+// about notices or commands.
 //
-// Texts are Telegram's HTML, except for those of menus, button labels, charts and the web board.
-// Arguments are inserted unescaped.
+// Texts are Telegram's HTML, except for the texts of menus, button labels, charts and the web
+// board. Arguments are inserted unescaped.
 package catalog
 
 import (
@@ -67,8 +67,9 @@ func mustLoad(tag language.Tag) *i18n.Localizer {
 	return i18n.NewLocalizer(bundle, tag.String())
 }
 
-// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest language. It
-// returns English if the tag is empty, malformed or not registered, or if no language is close.
+// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest available
+// language. It returns English if the tag is empty, malformed or not registered, or if no language
+// is close.
 func For(tag string) Language {
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.Tag() == tag }); i >= 0 {
 		return languages[i]
@@ -96,15 +97,15 @@ func (l Language) Text(id string, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
 }
 
-// Plural is like Text, but returns the plural form for a count. The formatted count is also the
-// argument Count, unless args has its own Count.
+// Plural is like Text, but selects the plural form for count. It also passes the formatted count as
+// the argument Count, unless args has its own Count.
 func (l Language) Plural(id string, count int, args Args) string {
 	with := Args{"Count": l.Number(count)}
 	maps.Copy(with, args)
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: with, PluralCount: count})
 }
 
-// parser makes a placeholder without an argument an error.
+// parser reports a placeholder without an argument as an error.
 var parser = &template.TextParser{Option: "missingkey=error"}
 
 func (l Language) must(c *i18n.LocalizeConfig) string {

@@ -8,8 +8,8 @@ import (
 // minRange is the smallest range of ratings that a picture shows, so that small changes look small.
 const minRange = 60
 
-// mostTicks is the maximum number of ticks on a time axis, because a small picture has no room for
-// more. An axis of numbers may have one more.
+// mostTicks is the maximum number of ticks on a time axis. An axis of numbers may have one more. A
+// small picture has no room for more labels.
 const mostTicks = 4
 
 // extent is the range of values that the axes must cover.
@@ -44,6 +44,7 @@ type scale struct {
 }
 
 // newScale returns a scale for values from low to high, widened to a range of at least smallest.
+// from and to are the pixels of the ends of the axis.
 func newScale(low, high, smallest float64, from, to int) scale {
 	if missing := smallest - (high - low); missing > 0 {
 		low, high = low-missing/2, high+missing/2
@@ -138,7 +139,7 @@ func (i interval) between(from, to time.Time) []time.Time {
 		months := year*12 + int(month) - 1
 		year, month, day = 0, time.Month(months-months%i.months+1), 1
 	}
-	const mostBefore = 24 * 60 // the minutes of a day
+	const mostBefore = 24 * 60 // multiples that can precede from: one for each minute of a day
 	var ticks []time.Time
 	for k := 0; k <= mostBefore+mostTicks && len(ticks) <= mostTicks; k++ {
 		t := firstHour(year, month+time.Month(k*i.months), day+k*i.days, from.Location()).Add(time.Duration(k) * i.clock)

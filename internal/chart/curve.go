@@ -25,7 +25,7 @@ type Tick struct {
 	Text string
 }
 
-// Mark is the position of a rating.
+// Mark is a rating and its position.
 type Mark struct {
 	X, Y, Elo int
 }

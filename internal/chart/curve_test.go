@@ -10,9 +10,9 @@ import (
 	"elobot/internal/chart"
 )
 
-// TestCurve: a curve of several points is a staircase from the left edge of its box to the right
-// edge, with marks at its beginning, its highest point and its end. A sparkline ignores the times
-// of its points. A curve of one point begins in the middle.
+// TestCurve checks that a curve of several points is a staircase from the left edge of its box to
+// the right edge, with marks at its beginning, its highest point and its end. A sparkline ignores
+// the times of its points. A curve of one point begins in the middle.
 func TestCurve(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// fuzzed makes a chart from any bytes. Each point takes 17 bytes, the first of which selects the
-// line.
+// fuzzed makes a chart from arbitrary names and data. Each point takes 17 bytes of data, the first
+// of which selects the line.
 func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 	c := Chart{ByMatch: byMatch, Dark: dark, Date: func(t time.Time) string { return t.Format(time.DateOnly) }}
 	for _, name := range strings.SplitN(names, "\n", MaxHighlighted) {
@@ -32,7 +32,7 @@ func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 	return c
 }
 
-// FuzzDraw: any chart of one season can be drawn.
+// FuzzDraw checks that any chart of one season can be drawn.
 func FuzzDraw(f *testing.F) {
 	f.Add("Ann", []byte{}, false, false)
 	f.Add("Ann\nБорис\n\xff\u0301\n🎱", []byte(strings.Repeat("\x00at=time\x00match=0z", 3)), true, true)

@@ -19,7 +19,7 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// The tolerance of a comparison, because processors round differently.
+// A picture may differ this much from its golden file, because processors round differently.
 const (
 	tolerance      = 24     // of a color, from 0 to 255
 	differingShare = 0.0003 // of the pixels
@@ -71,7 +71,7 @@ func chartOf(lines []Line) Chart {
 	return c
 }
 
-// goldenCharts returns the charts of the golden files.
+// goldenCharts returns the charts of the golden files, keyed by the file's name without .png.
 func goldenCharts() map[string]Chart {
 	named := func(c Chart, names ...string) Chart {
 		for i := range c.Highlighted {
@@ -145,7 +145,7 @@ func inSeasons(c Chart) Chart {
 	return c
 }
 
-// TestGolden: charts look like the pictures in testdata.
+// TestGolden checks that charts look like the pictures in testdata.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, c := range goldenCharts() {
@@ -170,7 +170,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// write writes a picture as a file that is as small as possible.
+// write writes a PNG picture to a file, compressed as much as possible.
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
 	var small bytes.Buffer

@@ -25,7 +25,7 @@ func drawable(name string) bool {
 	}
 	f := font()
 	for _, r := range name {
-		// Marks that are not composed with a letter would need a shaper.
+		// Combining marks that NFC has not composed with a letter would need text shaping.
 		if !unicode.IsGraphic(r) || unicode.IsMark(r) || f.Index(r) == 0 {
 			return false
 		}
@@ -36,9 +36,10 @@ func drawable(name string) bool {
 // Label is the text at the end of a highlighted line.
 type Label struct {
 	Text string
-	// Lettered is set if the text is the letter of the line, from A, because the name cannot be
-	// drawn or could be mistaken for another label. A number would look like a place. The caller
-	// must tell the reader whose letter it is.
+	// Lettered is set if the text is a letter that stands for the name, because the name cannot be
+	// drawn or could be mistaken for another label. The first line has the letter A. The caller
+	// must tell the reader whose letter it is. Numbers are not used, because they would look like
+	// places.
 	Lettered bool
 }
 
@@ -82,9 +83,9 @@ func shorten(text string, width int) string {
 	return strings.TrimSpace(string(runes)) + "…"
 }
 
-// spread returns the heights at which to draw labels that belong at the given heights, which
-// ascend. Neighbors are at least distance apart, and all are between top and bottom, where there
-// must be room for that. Labels that would be outside or too close to another one move.
+// spread returns the heights at which to draw labels whose lines end at the given heights, in
+// ascending order. It moves labels so that they are at least distance apart and between top and
+// bottom. There must be enough room for all labels.
 func spread(heights []int, distance, top, bottom int) []int {
 	// A block is a run of labels that touch each other. The label with index i, counted over all
 	// labels, is drawn at sum/count + i*distance.

@@ -44,8 +44,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsFit: no label is wider than maxLabel, and a label is drawn at most margin pixels wider
-// than measured.
+// TestLabelsFit checks that no label is wider than maxLabel, and a label is drawn at most margin
+// pixels wider than measured.
 func TestLabelsFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -42,9 +42,9 @@ func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	return rgbLinear{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColors: the colors of highlighted lines have the contrast to the background that WCAG 2.2
-// requires for graphics. They differ from each other by at least 15 in each of the visions. A
-// difference of about 2 is just noticeable.
+// TestColors checks that the colors of highlighted lines have the contrast to the background that
+// WCAG 2.2 requires for graphics. They differ from each other by at least 15 in each of the
+// visions. A difference of about 2 is just noticeable.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()

@@ -32,7 +32,7 @@ type plot struct {
 	x, y   scale
 	ends   []int // the x coordinates where seasons end; the last is the right edge of the plot
 	labels []Label
-	traces []trace // the traces of the highlighted lines
+	traces []trace // of the highlighted lines, in their order
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
@@ -124,7 +124,7 @@ func (p *plot) drawHorizontalAxis() {
 	}
 	p.fill(horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2), p.grid)
 	if p.ByMatch {
-		for _, number := range p.x.ticks(1) { // before the first match, the number is 0
+		for _, number := range p.x.ticks(1) { // leaves out 0, the number before the first match
 			tick(p.x.at(float64(number)), "#"+strconv.Itoa(number))
 		}
 		return
@@ -134,7 +134,7 @@ func (p *plot) drawHorizontalAxis() {
 	}
 }
 
-// times returns the ticks of a time axis.
+// times returns the ticks of a time axis, without repeated texts.
 func (p *plot) times() (ticks []Tick) {
 	times, clock := timeTicks(p.from, p.to)
 	for _, t := range times {

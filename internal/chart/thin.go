@@ -17,7 +17,7 @@ type column struct {
 }
 
 // thin appends points to columns of the given width in pixels. Of each column, it keeps the
-// highest, the lowest and the last point. The first point is not needed to draw the line.
+// highest, the lowest and the last point, which suffice to draw the line.
 func (p *plot) thin(columns trace, points []Point, width int) trace {
 	season := 0
 	for _, point := range points {
@@ -25,7 +25,7 @@ func (p *plot) thin(columns trace, points []Point, width int) trace {
 			season++
 		}
 		at, end := p.at(point), p.ends[season]
-		// A match recorded late has a higher number than the first match of the next season.
+		// By its number, a match recorded late may lie beyond the end of its season.
 		at.X = min(at.X, end)
 		x := at.X - (at.X-p.area.Min.X)%width
 		if n := len(columns); n > 0 && x <= columns[n-1].x && columns[n-1].end == end {

@@ -26,8 +26,8 @@ func drawPoints(t *rapid.T) []Point {
 	return points
 }
 
-// TestThinning: each column keeps its highest, lowest and last point, and no others. No column has
-// points of two seasons. The picture shows the line at every point.
+// TestThinning checks that each column keeps its highest, lowest and last point, and no others. No
+// column has points of two seasons. The picture shows the line at every point.
 func TestThinning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

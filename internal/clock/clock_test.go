@@ -8,8 +8,8 @@ import (
 	"elobot/internal/clock"
 )
 
-// TestRemote: the estimate advances between answers. An answer changes the estimate only if it is
-// outside the range that the answer allows.
+// TestRemote checks that the estimate advances between answers, and that an answer changes the
+// estimate only if the estimate is outside the range that the answer allows.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,8 @@ func TestRemote(t *testing.T) {
 	})
 }
 
-// TestRemoteOfWholeSeconds: if dates have no fractions of a second, the error is at most a second.
+// TestRemoteOfWholeSeconds checks that, if dates have no fractions of a second, the error is at
+// most a second.
 func TestRemoteOfWholeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

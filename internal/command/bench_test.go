@@ -40,8 +40,8 @@ func BenchmarkParse(b *testing.B) {
 	run("chat", message{text: strings.Repeat("Who is up for a game tonight? ", 10)}, false)
 }
 
-// BenchmarkParseMatch measures ParseMatch for the common forms of results, for a malformed one and
-// for a very long one.
+// BenchmarkParseMatch measures ParseMatch for the common forms of reports, for a malformed report,
+// and for a very long one.
 func BenchmarkParseMatch(b *testing.B) {
 	from, usernames := sender(), namings()[0]
 	for _, c := range []struct {
@@ -68,8 +68,8 @@ func BenchmarkParseMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkNames measures plain names in a large group: building the index of names, reading
-// reports, and checking whether a report may have plain names.
+// BenchmarkNames measures the cost of plain names in a large group: building the index of names,
+// reading reports, and checking whether a report may contain plain names.
 func BenchmarkNames(b *testing.B) {
 	people := make([]command.Person, 10_000)
 	for i := range people {

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestReportsProperty: a match read from a report of random words, people and scores is also read
-// from its own canonical report.
+// TestReportsProperty checks that each match read from a report of random words, people and scores
+// can also be read from its own canonical report.
 func TestReportsProperty(t *testing.T) {
 	t.Parallel()
 	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to
@@ -34,9 +34,9 @@ func TestReportsProperty(t *testing.T) {
 	})
 }
 
-// checkReports parses a command with and without the names of players. Each match read must also be
-// read from its canonical report. If the command has no plain names, both ways must give the same
-// report.
+// checkReports parses a command with and without the names of players, and checks that each match
+// it gets can also be read from the match's canonical report. If the command has no plain names,
+// both ways must give the same report.
 func checkReports(t rapid.TB, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	plain, plainErr := command.ParseMatch(by(c, from, reply), nil)
@@ -68,7 +68,7 @@ func checkReport(t rapid.TB, r command.Report, err error) {
 			t.Fatalf("reading %d of %+v", i, r)
 		}
 		for _, m := range reading {
-			// a new guest has nothing by which a mention could mean them
+			// A mention cannot identify a new guest, who has neither an id nor a username.
 			if !slices.ContainsFunc(slices.Concat(m.A, m.B), command.Person.IsNewGuest) {
 				checkCanonical(t, m)
 			}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ending maps the ending of a name in the nominative to the endings in the other cases.
+// ending pairs the ending of a name in the nominative with its endings in the other cases.
 type ending struct {
 	nominative string
 	others     []string
@@ -19,7 +19,7 @@ type ending struct {
 // endings lists the folded endings of Russian and Ukrainian names. The empty nominative is for
 // names that end with a consonant.
 var endings = [...]ending{
-	// Russian
+	// Russian names.
 	declension("а", "ы и е у ой ей"), // Дима, Саша
 	declension("я", "и е ю ей"),      // Катя, Мария
 	declension("й", "я ю ем е"),      // Сергей
@@ -27,7 +27,7 @@ var endings = [...]ending{
 	declension("ь", "я ю ем е"),      // Игорь
 	declension("", "а у ом ем ым е"), // Олег, Ильич, Иванов
 	declension("ел", "ла лу лом ле"), // Павел
-	// Ukrainian
+	// Ukrainian names.
 	declension("а", "и і у ою ею"),          // Оксана, Саша
 	declension("га", "зі"),                  // Ольга
 	declension("ка", "ці"),                  // Вероніка
@@ -43,8 +43,8 @@ func declension(nominative, others string) ending {
 	return ending{fold(nominative), strings.Fields(fold(others))}
 }
 
-// ownNames are names that look like another name in an oblique case: Александра need not be a form
-// of Александр.
+// ownNames are names that look like an oblique case of another name. Александра, for example, may
+// be a form of Александр, but is also a name of its own.
 var ownNames = wordSet(fold(`александра валентина валерия виталия евгения юлия богдана владислава мирослава руслана
 	святослава станислава ярослава
 	олександра валерія віталія євгенія юлія ивана яна дана кира ника вика тома тима мира мари софи люси`))
@@ -63,7 +63,7 @@ func isWoman(name string) bool {
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
 }
 
-// womensNamesToo are the names in mensNames that women have, too.
+// womensNamesToo are the names in mensNames that women also have.
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
 // isMan reports whether a name looks like a Russian or Ukrainian man's, and not like a name of both
@@ -77,7 +77,7 @@ func isMan(name string) bool {
 }
 
 // nominatives returns the possible nominatives of a folded Cyrillic word. It returns nil for a word
-// in another script, and for a word with a meaning in reports that is no name.
+// in another script, and for a word with a meaning in reports that is not also a name.
 func nominatives(word string) (all []string) {
 	r, _ := utf8.DecodeRuneInString(word)
 	if word := norm.NFC.String(word); !isCyrillic(r) || meaningOf(word) != unknown && !mayBeName(word) {
@@ -95,16 +95,17 @@ func nominatives(word string) (all []string) {
 }
 
 // endsWithConsonant reports whether a folded Cyrillic word ends with neither a vowel nor ь. It
-// counts ї, which ends no stem, as a consonant.
+// treats ї as a consonant, which does no harm because no stem ends with ї.
 func endsWithConsonant(word string) bool {
 	r, _ := utf8.DecodeLastRuneInString(word)
 	return isCyrillic(r) && !strings.ContainsRune("аеиоуыэюяьіє", r)
 }
 
-// declined returns the indexes of the people whose name may be meant by a folded name of one or two
-// words, in any grammatical case: "с Димой", "у Дмитрия Козлова". A form in ownNames is more likely
-// a name of its own, so it counts only if isName is true: if a player is called exactly that, the
-// bot asks who is meant.
+// declined returns the indexes of the people whose name, in some grammatical case, is the given
+// folded name of one or two words: "с Димой", "у Дмитрия Козлова". isName reports whether a player
+// has exactly that name. If so, even a name in ownNames may be a form of another player's name, and
+// the bot asks who is meant. Otherwise a name in ownNames more likely belongs to a person whom the
+// bot does not know, and declined returns nil.
 func (n *Names) declined(name string, isName bool) (people []int) {
 	first, last, _ := strings.Cut(name, " ")
 	if ownNames[first] && !isName || strings.Contains(last, " ") {
@@ -130,8 +131,8 @@ func isAccusative(name, nominative string) bool {
 	return strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")
 }
 
-// accusativeOfA matches the accusative of most names that end with "а" or "я", but no instrumental,
-// such as "Димою".
+// accusativeOfA matches the accusative of most names that end with "а" or "я". It does not match
+// their instrumental, such as "Димою".
 var accusativeOfA = regexp.MustCompile(`[^оеє][ую]$`)
 
 func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// The names of the commands that this package knows.
+// The names of commands, as in Command.Name.
 const (
 	NameMatch   = "match"
 	NameWon     = "won"
@@ -24,29 +24,33 @@ const (
 
 // Command is a command with its arguments, as Parse finds it in a message or Text makes it.
 type Command struct {
-	Name string // at first as typed, normalized by the function Name
-	// like Name, but unchanged when Name becomes the main name of an alias, or NameSeason
+	Name string // as typed, normalized by the function Name; the caller replaces an alias with the main name
+	// Written is like Name, but keeps an alias such as "won" when Name becomes the main name of the
+	// command, here "match". It also stays the same when AboutSeason changes Name.
 	Written string
 	Args    string // the trimmed text after the command, with a placeholder for each mention
-	// the first words of the arguments, if WithoutWords has cut them because they name a ladder
+	// Ladder has the first words of the arguments if they name a ladder. WithoutWords moves them
+	// here.
 	Ladder    string
 	Beyond    bool     // the name has characters that Telegram does not mark, so it need not be a command
-	Addressed bool     // the message names this bot or answers it, so it is not meant for another one
+	Addressed bool     // the message names this bot or answers it, so it is not meant for another bot
 	Mentions  []Person // in the order of their placeholders; nil if there are none
 
-	// The caller sets the rest, which is not in the text; Parse leaves it empty.
+	// Parse leaves the following fields empty, because the text does not contain them. The caller
+	// sets them.
 	MayNameLadder bool   // the first words of the arguments may name the ladder
 	Sender        Person // the author of the message; zero if unknown, as for an anonymous admin
-	// the author of the message that this one replies to, or an opponent chosen before; nil if
-	// there is neither. IsBot must be set if it is a bot
+	// Reply is the author of the message that this one replies to, or an opponent chosen earlier.
+	// It is nil if there is neither. IsBot must be set if the person is a bot.
 	Reply *Person
-	// the players chosen so far for the unclear names in a question, in the order of the names
+	// Picked has the players chosen so far for the unclear names in a question, in the order of the
+	// names.
 	Picked []ladder.PlayerID
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the
 // @. ok is false if the message does not begin with a command, or if the command is for another
-// bot. The entities need not fit the text.
+// bot. Parse ignores entities that do not fit the text.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head := commandHead(text, entities)
 	if head == nil || head[2] != "" && !strings.EqualFold(head[2], botUsername) {
@@ -103,7 +107,7 @@ func (c Command) FirstWord() string {
 }
 
 // Text returns a command called name with text as its arguments. It is used for replies to the bot
-// that contain no command. botUsername is as for Parse.
+// that contain no command. botUsername means the same as in Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
 	c.Args, c.Mentions = cutMentions(text, 0, entities, botUsername)
@@ -148,7 +152,7 @@ func Name(word string) string { return fold(strings.TrimPrefix(word, "/")) }
 // wordBytes are the characters allowed in commands and usernames.
 const wordBytes = digits + "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// isWord reports whether s consists of characters allowed in commands and usernames.
+// isWord reports whether s consists of wordBytes and is not empty.
 func isWord(s string) bool { return s != "" && strings.Trim(s, wordBytes) == "" }
 
 // Person is a person in a message: named by username (a mention), known as a Telegram user (a text
@@ -167,28 +171,32 @@ type Person struct {
 	// Shown is the name that Telegram shows for the player, if the group has another Name for the
 	// player. Otherwise it is empty.
 	Shown string `json:"-"`
-	// CountsAs is the player as whom Player counts in the group. It is 0 if Player counts as
-	// itself.
+	// Nameless is the number that messages show instead of a name, as in Player 2, or 0 if there is
+	// a name.
+	Nameless int `json:"-"`
+	// CountsAs is the player that Player counts as after a merge. It is 0 without a merge.
 	CountsAs ladder.PlayerID `json:"-"`
-	// Left is set if the player has left the group. A name means such a person only if no present
-	// player has it.
+	// Left is set if the player has left the group. A name means this person only if it means no
+	// player who is still in the group.
 	Left bool `json:"-"`
 	// Earlier is set if the data comes from an earlier message rather than from the command's own.
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
-	Whom    bool `json:"-"` // that case may be the accusative
-	// IsStandIn is set only while parsing: the word Name stands for somebody without a name.
+	Whom    bool `json:"-"` // Oblique is set, and the case may be the accusative
+	// IsStandIn is set only while parsing. It means that Name is not a name, but a word for a
+	// stand-in.
 	IsStandIn bool `json:"-"`
 }
 
-// MayBeBot reports whether a mention may be of a bot. Telegram does not say whose account it is,
-// but the usernames of almost all bots end in "bot", and hardly any others do.
+// MayBeBot reports whether p is a mention that may refer to a bot. Telegram does not say which
+// mentioned accounts are bots, but the usernames of almost all bots end in "bot", and hardly any
+// other usernames do.
 func (p Person) MayBeBot() bool {
 	return p.ID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot")
 }
 
 // IsShownNow reports whether the person's data comes from this command's message, and not from the
-// store or an earlier message. A message shows no more about a new guest than the name.
+// store or an earlier message. It is false for a new guest, of whom a message shows only the name.
 func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier && !p.IsNewGuest() }
 
 // IsGuest reports whether p is a player without Telegram, whom only Player identifies.
@@ -197,16 +205,16 @@ func (p Person) IsGuest() bool { return p.Player != 0 && p.ID == 0 && p.Username
 // isKnown reports whether p is identified by an id or a username, or is a guest.
 func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" || p.IsGuest() }
 
-// IsSame reports whether p and q have an id or a username in common, or are the same guest. The
-// letter case of usernames does not matter, nor do the differences that FoldName ignores.
+// IsSame reports whether p and q have an id or a username in common, or are the same guest. It
+// ignores the letter case of usernames, and compares the names of new guests by FoldName.
 func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username) ||
 		p.IsGuest() && q.IsGuest() && p.Player == q.Player ||
 		p.IsNewGuest() && q.IsNewGuest() && foldName(p.Name) == foldName(q.Name)
 }
 
-// identify returns known, with the grammatical case of p, if both are the same person, and
-// otherwise p. known, such as the sender, has more data than a mention.
+// identify returns known, with the grammatical case of p, if both are the same person, because
+// known has more data than a mention. Otherwise it returns p.
 func (p Person) identify(known Person) Person {
 	if !p.IsSame(known) {
 		return p
@@ -215,7 +223,8 @@ func (p Person) identify(known Person) Person {
 	return known
 }
 
-// IsCalled reports whether a word is the username of p, or one of p's names or its first word.
+// IsCalled reports whether a word is p's username, one of p's names, or the first word of any of
+// these.
 func (p Person) IsCalled(word string) bool {
 	word = foldName(word)
 	return word != "" && slices.ContainsFunc([]string{p.Name, p.Shown, p.Username}, func(name string) bool {
@@ -224,7 +233,7 @@ func (p Person) IsCalled(word string) bool {
 	})
 }
 
-// label returns the username or the name of p.
+// label returns p's username with an @, or p's name if the username is unknown.
 func (p Person) label() string {
 	if p.Username != "" {
 		return "@" + p.Username

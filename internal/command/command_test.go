@@ -20,7 +20,7 @@ func TestParseName(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		text   string
-		length int // of the command, in code units
+		length int // of the command, in UTF-16 code units
 		name   string
 		args   string
 	}{
@@ -56,8 +56,8 @@ func TestParseName(t *testing.T) {
 	}
 }
 
-// TestParseBeyond: if Telegram's mark ends inside a word or is missing, the whole word is the name
-// of the command, and later mentions still count.
+// TestParseBeyond checks that if Telegram marks a command only in part or not at all, the whole
+// word is its name, and later mentions are found.
 func TestParseBeyond(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]command.Command{
@@ -164,8 +164,8 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities: an entity that is invalid, overlaps an earlier one, or is of a kind without
-// meaning is ignored, and the valid mention beside it counts.
+// TestParseBadEntities checks that Parse ignores an entity that is invalid, overlaps an earlier
+// one, or is of a kind without meaning, and that it keeps the valid mention beside it.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // in code units, 🏓 is 7–8, @alice 10–15, דוד 17–19

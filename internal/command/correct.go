@@ -50,8 +50,8 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct corrects the slip that err reports in a text, and returns the command that read makes of
-// the corrected text. read returns an empty string if there is nothing to suggest.
+// correct corrects the slip that err reports in a text, and returns the command that read returns
+// for the corrected text. read returns an empty string if there is nothing to suggest.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
 	const most = 256 // characters, Telegram's limit for the text of a copy button
 	written, ok = withoutSlip(written, err)
@@ -74,7 +74,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 	}
 	switch people := strings.Count(written, placeholder); {
 	case form.Reason == ReasonUnexpectedWord && meaningOf(form.Detail).isFiller():
-		// any other word may be decisive
+		// Dropping any other word may change the meaning.
 		corrected = strings.Replace(written, form.Detail, " ", 1)
 	case form.Reason == ReasonNegativeNumber:
 		corrected = strings.ReplaceAll(written, form.Detail, strings.TrimLeft(form.Detail, "-−–"))
@@ -89,7 +89,8 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
 // command returns the command that reports a match. The command names the ladder unless ladder is
-// empty. The result is empty if a player who must be named has no username and is not in the store.
+// empty. The result is empty if the match has stand-ins, or if a player who must be named has no
+// username and is not in the store.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}

@@ -6,8 +6,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestCorrect: a malformed report gets a correction only if its meaning is clear and no word but
-// fillers is dropped.
+// TestCorrect checks that a malformed report gets a correction only if its meaning is clear and the
+// correction drops no words but fillers.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
 	names := command.NewNames([]command.Person{{ID: 7, Name: "Béla Kovács", Player: 1},
@@ -50,7 +50,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestCorrectInALadder: the corrected command names the ladder that the malformed one named.
+// TestCorrectInALadder checks that the corrected command names the same ladder as the malformed
+// one.
 func TestCorrectInALadder(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -67,8 +68,8 @@ func TestCorrectInALadder(t *testing.T) {
 	}
 }
 
-// TestCorrectAmendment: a correction names the match, so that it can be sent without replying to a
-// message about it. Without a match number there is no correction.
+// TestCorrectAmendment checks that a corrected amendment names the match, so it can be sent without
+// replying to a message about the match. A command without a match number gets no correction.
 func TestCorrectAmendment(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

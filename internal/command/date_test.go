@@ -5,13 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 var blanks = regexp.MustCompile(` +`)
 
-// TestDates: withoutDates removes dates, and times of day such as "7pm", from a text, and returns
-// the day. Apart from spaces, it leaves the rest of the text unchanged, except that "last night"
-// becomes "yesterday".
+// TestDates checks that withoutDates removes dates, and times of day such as "7pm", from a text,
+// and returns the day. Apart from spaces, the rest of the text must stay unchanged, except that
+// "last night" becomes "yesterday".
 func TestDates(t *testing.T) {
 	t.Parallel()
 	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},
@@ -43,9 +44,14 @@ func TestDates(t *testing.T) {
 		{"bob 21:15 21.11.", "bob 21:15 | 11-21"},
 		{"bob 21:15 27/11", "bob 21:15 | 11-27"},
 		{"bob 28/11.", "bob | 11-28"},
-		{"bob 3:1 28.11.\ncarol 3:2 20.11.", "bob 3:1 \ncarol 3:2 | 0-0"}, // several days
+		{"bob 3:1 28.11.\ncarol 3:2 20.11.", "bob 3:1 \ncarol 3:2 | 11-28 not 28.11."}, // several days
 		{"bob 3:1 28.11.\ncarol 3:2 28.11.", "bob 3:1 \ncarol 3:2 | 11-28"},
-		{"bob 3:1 28/11, carol 2:3 21/11", "bob 3:1 , carol 2:3 | 0-0"},
+		{"bob 3:1 28/11, carol 2:3 21/11", "bob 3:1 , carol 2:3 | 11-28 not 28/11"},
+		{"bob 3:1 yesterday, 28.11.", "bob 3:1 yesterday, | 11-28 not 28.11."},
+		{"bob 3:1 вчера в пятницу", "bob 3:1 вчера | weekday 5 not в пятницу"},
+		{"bob 3:1 31.11.", "bob 3:1 | 11-31 not 31.11."}, // no such day
+		{"bob 3:1 29.2.", "bob 3:1 | 2-29"},
+		{"bob 3:1 29.2.2027", "bob 3:1 | 2-29 of 27 not 29.2.2027"},
 		{"bob 3.1.", "bob 3.1."},
 		{"bob 3:1 3.1.", "bob 3:1 | 1-3"},
 		{"bob 3:1 30th of November 2026, gg", "bob 3:1 , gg | 11-30 of 26"},
@@ -58,19 +64,25 @@ func TestDates(t *testing.T) {
 		{"april 3 1", "april 3 1"}, // players with these names
 		{"domingo 3:1", "domingo 3:1"},
 		{"anna freitag 3:1", "anna freitag 3:1"},
-		{"anna 3:1 freitag", "anna 3:1 | 0-0"},
+		{"anna 3:1 freitag", "anna 3:1 | weekday 5"},
 		{"april 3:1 7 april", "april 3:1 | 4-7"},
 		{"second set bob 3:1, fri", "second set bob 3:1, fri"},
-		{"bob 3:1 on fri", "bob 3:1 | 0-0"},
+		{"bob 3:1 on fri", "bob 3:1 | weekday 5"},
 		{"3 day\nago bob 3:1", "3 day\nago bob 3:1"},
-		{"bob 3:1 минулої п’ятниці", "bob 3:1 | 0-0"},
+		{"bob 3:1 минулої п’ятниці", "bob 3:1 | weekday 5"},
 	} {
-		without, day := text{written: c.text}.withoutDates(names)
+		without, day, other, _ := text{written: c.text}.withoutDates(names)
 		got := blanks.ReplaceAllString(strings.TrimSpace(without.written), " ")
 		if day != nil {
 			got += fmt.Sprintf(" | %d-%d", day.Month, day.Day)
 			if day.Year != 0 {
 				got += fmt.Sprintf(" of %d", day.Year)
+			}
+			if day.Weekday != 0 {
+				got = strings.TrimSuffix(got, "0-0") + fmt.Sprintf("weekday %d", day.Weekday)
+			}
+			if other != "" {
+				got += " not " + other
 			}
 		}
 		if got != c.want {
@@ -79,8 +91,47 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateLetters: every match of dateForms with at most five letters contains one of dateLetters,
-// as withoutDates assumes: it does not search a text that contains none of them.
+// TestWhenOn checks that a report means the last matching day that has begun in the time zone of
+// the report. There is no such day if the report is unclear about the day, or if the day does not
+// exist or is in the future.
+func TestWhenOn(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin") //nolint:forbidigo // any zone does
+	if err != nil {
+		t.Fatal(err)
+	}
+	monday := time.Date(2026, time.November, 30, 0, 30, 0, 0, berlin) // still Sunday in UTC
+	for _, c := range []struct {
+		when When
+		want string
+	}{
+		{When{}, "2026-11-30"},
+		{When{Past: true}, "2026-11-29"},
+		{When{Past: true, Day: &Day{Weekday: 5}}, ""},
+		{When{Day: &Day{}}, ""},
+		{When{Day: &Day{Weekday: 1}}, "2026-11-30"},
+		{When{Day: &Day{Weekday: 1, Last: true}}, "2026-11-23"},
+		{When{Day: &Day{Weekday: 2}}, "2026-11-24"},
+		{When{Day: &Day{Weekday: 7}}, "2026-11-29"},
+		{When{Day: &Day{Month: 11, Day: 30}}, "2026-11-30"},
+		{When{Day: &Day{Month: 12, Day: 1}}, "2025-12-01"},
+		{When{Day: &Day{Year: 26, Month: 12, Day: 1}}, ""},
+		{When{Day: &Day{Year: 25, Month: 11, Day: 30}}, "2025-11-30"},
+		{When{Day: &Day{Month: 2, Day: 29}}, ""},
+		{When{Day: &Day{Year: 24, Month: 2, Day: 29}}, "2024-02-29"},
+	} {
+		got := ""
+		if day, ok := c.when.On(monday); ok {
+			got = day.Format(time.DateOnly)
+		}
+		if got != c.want {
+			t.Errorf("%+v %+v: %q, want %q", c.when, c.when.Day, got, c.want)
+		}
+	}
+}
+
+// TestDateLetters checks that every match of dateForms with at most five letters contains one of
+// dateLetters. withoutDates relies on that: it does not search a text that contains none of them.
 func TestDateLetters(t *testing.T) {
 	t.Parallel()
 	words := []string{""}

@@ -37,8 +37,8 @@
 // initial of the last name. In Russian and Ukrainian a name may be declined, but the subject of a
 // sentence cannot be in an oblique case. The longest name wins, and quotes join all words in them
 // into one name. If several players have the name, or it is also a word of the vocabulary, each
-// choice that makes a complete report is a reading. Players who have left count only if no other
-// player has the name. If no player has it, the readings use the players with similar names.
+// choice that makes a complete report is a reading. A player who has left is meant only if no
+// other player has the name. If no player has it, the readings use the players with similar names.
 //
 // White space includes invisible characters and mentions. Commas, semicolons, slashes and bars
 // count as white space at either end of a word, and so does a period after it. Inside a word, they
@@ -50,11 +50,12 @@
 // The vocabulary has words of all languages of the bot. In a match, fillers ("gg") and "and" are
 // white space, "me" is the sender, and "to" and "x" between two numbers are colons. /won, /lost,
 // /draw and words such as "won", "lost" and "drew" state the outcome, so the match needs no score.
-// The words also separate the sides if no versus does. A score has a ½ on both sides or on neither;
-// "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is "1/2"
-// beside games that are all won, lost or drawn, or alone in a stated draw; elsewhere it may be 1:2.
+// These words also separate the sides if no versus does. A score has a ½ on both sides or on
+// neither; "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is
+// "1/2" beside games that are all won, lost or drawn, or alone in a stated draw; elsewhere it may
+// be 1:2.
 //
-// A sentence with a word that says who won counts only if it has one of the forms of its language,
+// A sentence that says who won is clear only if it has one of the forms of its language,
 // such as "@alice beat @bob", "gegen @bob gewonnen" or "le gané a @bob"; see the variable forms.
 // Any other sentence is in doubt: its object may come first, or it may be passive, negated or about
 // a pronoun. After a word for losing, the loser has the smaller number, no matter which is typed
@@ -67,13 +68,14 @@
 //
 // If a text has at least four numbers, and at least two of its lines have people and numbers, each
 // line is a report. If scores follow each person in a line, each person with those scores is a
-// result of the sender, unless the first score is the total of the scores after the second person;
-// a score between two people or two teams is one result. Any other line with people between the
+// result of the sender, unless the first score is the total of the scores after the second person.
+// A score between two people or two teams is one result. Any other line with people between the
 // scores is in doubt.
 //
-// Of at least three scores, the first or the last may be the total of the others if no number in it
-// exceeds their count, and each of them has a number that does. It is dropped if it equals the sets
-// that were won; otherwise there is a reading without it and one with it.
+// Of at least three scores, the first or the last may be the total of the others if none of its
+// numbers exceeds the count of the others, and each of the others has a number that does. The total
+// is dropped if it equals the sets that were won. Otherwise there is a reading without it and one
+// with it.
 //
 // The first number of each score belongs to the first side. If nothing separates the sides, there
 // is one person on each: with one person named, the sender is the first side; with none, the author

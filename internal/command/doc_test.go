@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestDoc: each example in the package comment, apart from /odds and /teams, has the outcome given
-// there.
+// TestDoc checks that each example in the package comment, apart from those for /odds and /teams,
+// has the outcome given there.
 func TestDoc(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -70,8 +70,9 @@ func parseDoc(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeMatch returns a match as the package comment writes it. People are shown by username in
-// lower case, or by name if they have no username or are meant by name. A new guest has a plus.
+// describeMatch returns a match as the package comment writes it. It shows people by username in
+// lower case, or by name if they have no username or are meant by name. The name of a new guest
+// follows a plus sign.
 func describeMatch(m command.Match) string {
 	var parts []string
 	side := func(people []command.Person) {

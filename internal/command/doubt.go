@@ -11,24 +11,27 @@ import (
 // MaxReadings is the maximum number of readings of a report.
 const MaxReadings = 8
 
-// Doubt is why a report must not count before a person chooses or confirms its reading.
+// Doubt is the reason why a person must choose or confirm a reading of a report before it is
+// recorded.
 type Doubt string
 
-// The doubts.
+// The doubts about a report.
 const (
 	DoubtNone    Doubt = ""
 	DoubtResults Doubt = "results" // it may be one match or several
 	DoubtTotal   Doubt = "total"   // a score may not count, for example as the total of the others
 	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
 	DoubtCounts  Doubt = "counts"  // either of the last two scores may count, because of extra time
-	// it is not clear who won: the words leave it open, or contradict the score, or a match ended
-	// early and no word states its outcome
+	// DoubtWinner means that it is not clear who won. The words leave it open or contradict the
+	// score, or a match ended early and no word states its outcome.
 	DoubtWinner Doubt = "winner"
-	// several players have a name, or a name may be another word
+	// DoubtName means that several players have a name, or that a name may be another word.
 	DoubtName Doubt = "name"
-	// no player has a name; the readings use players with similar names, and a new guest
+	// DoubtUnknownName means that no player has a name. The readings use players with similar
+	// names, and a new guest.
 	DoubtUnknownName Doubt = "unknown_name"
-	// a line cannot be read; the only reading has the matches of the other lines
+	// DoubtLine means that a line cannot be read. The only reading has the matches of the other
+	// lines.
 	DoubtLine Doubt = "line"
 )
 
@@ -45,7 +48,8 @@ func Certain(r Report) (Match, error) {
 	}
 }
 
-// doubtReasons maps doubts to reasons. The other doubts have ReasonSeveralResults.
+// doubtReasons maps doubts to the reasons of their errors. The other doubts have
+// ReasonSeveralResults.
 var doubtReasons = map[Doubt]Reason{
 	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName,
 	DoubtUnknownName: ReasonUnknownName,
@@ -90,9 +94,11 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
-// likely returns the readings of a match, given the outcome that its words claim. If the claim and
-// a score that is no draw leave open who won, both orders of the score are readings. Each way in
-// which possible reads the scores has readings of its own.
+// likely returns the readings of a match. claim is the outcome that its words state, or unknown.
+// Each way in which possible reads the scores usually gives one reading. It gives two, as typed and
+// with the numbers of each score swapped, if the words contradict a score that is not a draw, or
+// leave open which side it is about. If the words state that the side with the smaller numbers won,
+// as in "lost to @bob 3:1", the only reading has the numbers swapped.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A) + m.StandIns[0]
 	if m.Self {
@@ -126,7 +132,8 @@ func (l line) likely(m Match, claim meaning) Report {
 	return all
 }
 
-// unclearTotal returns the first score that the reading without the total leaves out.
+// unclearTotal compares the scores of the readings without and with a total, and returns the first
+// score that the reading without the total leaves out.
 func unclearTotal(without, with []ladder.Score) string {
 	at := 0
 	for at < len(without) && without[at] == with[at] {
@@ -135,7 +142,7 @@ func unclearTotal(without, with []ladder.Score) string {
 	return with[at].String()
 }
 
-// outcome returns the outcome that the words of a report state for its subject, unknown if they
+// outcome returns the outcome that the words of a report state for its subject, or unknown if they
 // state none. It fails if they contradict each other, or if they state a winner and the only score
 // is ½:½.
 func (l line) outcome() (meaning, error) {
@@ -253,8 +260,8 @@ func isBeforeSet(total, set ladder.Score) bool {
 	return total.A != total.B && total.Most() <= mostSets && set.Most() > mostSets
 }
 
-// isTotal reports whether a score can be the total of sets: no number in it exceeds their count,
-// and each of the sets has a number that does.
+// isTotal reports whether a score can be the total of sets: no number in it exceeds the count of
+// the sets, and each set has a number that does.
 func isTotal(total ladder.Score, sets []ladder.Score) bool {
 	isSmall := func(s ladder.Score) bool { return s.Most() <= len(sets) }
 	return isSmall(total) && !slices.ContainsFunc(sets, isSmall)

@@ -27,8 +27,8 @@ type Entity struct {
 }
 
 // cutMentions returns the trimmed text after the first headLength bytes, with a placeholder for
-// each mention, and the mentioned people. It converts digits of all scripts by withASCIIDigits. If
-// two mentions overlap, the one that begins first counts.
+// each mention, and the mentioned people. It converts digits of all scripts with withASCIIDigits.
+// If two mentions overlap, it uses only the one that begins first.
 func cutMentions(text string, headLength int, entities []Entity, botUsername string) (args string, people []Person) {
 	isOther := func(e Entity) bool {
 		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < 0 || e.Length <= 0
@@ -91,8 +91,8 @@ func unitPlaces(text string) []int {
 	return append(places, len(text))
 }
 
-// isSpace reports whether r separates words. Invisible characters do, because clients insert
-// direction marks and joiners.
+// isSpace reports whether r separates words. Invisible characters do so, too, because clients
+// insert direction marks and joiners.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
 func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }

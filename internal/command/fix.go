@@ -11,8 +11,8 @@ import (
 // maxNumberDigits is the maximum number of digits in a match number, or in a number in a question.
 const maxNumberDigits = 9
 
-// ParseNumber reads the arguments of /undo and /restore: the number of a match, 0 if none is given.
-// Every error is a *FormError.
+// ParseNumber reads the arguments of /undo and /restore. It returns the number of the match, or 0
+// if none is given. Every error is a *FormError.
 func ParseNumber(c Command) (number int, err error) {
 	words := fields(c.Args)
 	switch {
@@ -42,7 +42,7 @@ func matchNumber(word string) (int, error) {
 	return value(digits), nil
 }
 
-// Fix corrects the result of a recorded match.
+// Fix is a correction of the result of a recorded match.
 type Fix struct {
 	Number int            // number of the match; 0 if it is not given
 	Scores []ladder.Score // as in Match; nil if the command has no arguments
@@ -96,9 +96,9 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// LineupAfter returns a /fix without its match number, as a /match that names the players. number
-// is 0 if none is given at the beginning. ok is false if no match can have the number, or if the
-// command names nobody else than the author of the message that it replies to.
+// LineupAfter reads a /fix that names the players of a match. It returns the number of the match,
+// or 0 if the arguments do not begin with one, and the rest as a /match that replies to no message.
+// ok is false if no match can have the number, or if the rest cannot name a player.
 func LineupAfter(c Command) (number int, lineup Command, ok bool) {
 	lineup, lineup.Name, lineup.Written, lineup.Reply = c, NameMatch, NameMatch, nil
 	if words := fields(c.Args); namesMatch(words) {
@@ -124,6 +124,7 @@ func namesMatch(words []string) bool {
 	return strings.HasPrefix(words[0], "#") || isNumber(words[0]) && !isScore
 }
 
-// looseScore matches a separator that no number touches from the left, up to the next number, which
-// it captures: in "13 :3", 13 may be the match, and the first half of the score may be missing.
+// looseScore matches a separator without a number directly before it, up to the next number, which
+// it captures. In "13 :3", 13 may be the match number, and the first half of the score may be
+// missing.
 var looseScore = regexp.MustCompile(`(?:^|[^0-9½\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)

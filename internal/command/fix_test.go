@@ -46,7 +46,6 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// numberErrors lists invalid match numbers with their errors.
 var numberErrors = []struct {
 	number string
 	reason command.Reason
@@ -238,7 +237,8 @@ func TestParseFixErrors(t *testing.T) {
 	}
 }
 
-// wantReason checks the reason and the detail of an error. detail may be the key of a person.
+// wantReason checks the reason and the detail of an error. If detail is the key of a person, such
+// as {a}, the error must have the label of that person.
 func wantReason(t *testing.T, n naming, args string, err error, reason command.Reason, detail string) {
 	t.Helper()
 	if c, ok := n.people[detail]; ok {

@@ -59,8 +59,8 @@ func atoms(s string) []atom {
 	return all
 }
 
-// foldName returns the folded atoms of a name, separated by spaces. Names with the same result
-// count as equal.
+// foldName returns the folded atoms of a name, separated by spaces. Names with the same result are
+// treated as equal.
 func foldName(name string) string {
 	var b strings.Builder
 	for i, a := range atoms(name) {

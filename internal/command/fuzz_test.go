@@ -18,7 +18,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// FuzzParse parses arbitrary text with arbitrary entities. Its corpus is in testdata.
+// FuzzParse checks that for arbitrary text with arbitrary entities, no parser panics, and all
+// results fit the text. Its corpus is in testdata.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, bot string, entities, people []byte) {
 		marks := decodeEntities(entities)
@@ -41,7 +42,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzArgs parses arbitrary arguments with up to four mentions. Its corpus is in testdata.
+// FuzzArgs checks the same as FuzzParse, for arbitrary arguments with up to four mentions. Its
+// corpus is in testdata.
 func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, between, after, last string, mentions uint8) {
 		var m message
@@ -127,7 +129,7 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 		}
 		want = append(want, s.A, s.B)
 	}
-	// The numbers of a list are not scores.
+	// List numbering, such as "1." or "2)", is not part of a score.
 	args = regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)][ \t]+([^0-9\s]|$)`).ReplaceAllString(args, "$1")
 	var got []int
 	for _, digits := range regexp.MustCompile(`[0-9]+`).FindAllString(args, -1) {
@@ -275,7 +277,7 @@ func checkMatch(t *testing.T, c command.Command, m command.Match) {
 		t.Fatalf("%+v", m)
 	}
 	people := slices.Concat(m.A, m.B)
-	named := max(2, len(c.Mentions)) // besides words such as "me"
+	named := max(2, len(c.Mentions)) // not counting words such as "me"
 	if len(people) != named && len(people) != named+1 || m.Self && len(people) != 2 {
 		t.Fatalf("%d players, %d mentions, %+v", len(people), len(c.Mentions), m)
 	}

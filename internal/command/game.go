@@ -43,8 +43,9 @@ func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
 }
 
-// IsOfGame reports whether the name of a ladder names a game. If the whole name is not the name of
-// any game, the first word that is decides: "Tennis Club" is of tennis, but "table tennis" is not.
+// IsOfGame reports whether the name of a ladder names a game. game is a result of Game. If the
+// whole name is not the name of any game, its first word that names a game decides: "Tennis Club"
+// is of tennis, but "table tennis" is not.
 func IsOfGame(name, game string) bool {
 	of := Game(name)
 	for _, word := range strings.Fields(name) {

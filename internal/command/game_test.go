@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGames: Game recognizes the names of games, each word of such a name has a meaning in reports,
-// and IsSlip finds misspellings.
+// TestGames checks that Game recognizes the names of games, that each word of such a name has a
+// meaning in reports, and that IsSlip finds misspellings.
 func TestGames(t *testing.T) {
 	t.Parallel()
 	for name := range games {

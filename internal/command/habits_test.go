@@ -13,8 +13,8 @@ import (
 )
 
 // TestHabits checks that what people type is read as intended. testdata/habits/en.txt explains the
-// form of the cases. Each language has at least 100 cases, English 300. At least half of the cases
-// have a source.
+// form of the cases. Each language has at least 100 cases, and English at least 300. At least half
+// of the cases say where they were found.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	least := map[string]int{"en.txt": 300}
@@ -29,7 +29,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestGrammar checks more cases as TestHabits does, but they need no source.
+// TestGrammar checks more cases in the same way as TestHabits. They need no source.
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/grammar") {
@@ -52,8 +52,8 @@ func languageFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// checkHabits checks the cases of a file, and returns how many there are and how many have a
-// source.
+// checkHabits checks the cases of a file. It returns how many there are, and how many of them say
+// where they were found.
 func checkHabits(t *testing.T, file string) (cases, found int) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -30,9 +30,9 @@ func IsFiller(text string) bool {
 	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return !meaningOf(word).isFiller() })
 }
 
-// LadderAfter returns the text after the match number of a /fix as name. ok reports whether name
-// may be the name of a ladder. number is the match number, or 0 if none is given or no match can
-// have it; in the latter case, name is empty.
+// LadderAfter returns the match number of a /fix, or 0 if none is given, and the text after the
+// number as name. ok reports whether name may be the name of a ladder. If no match can have the
+// number, LadderAfter returns 0 and an empty name.
 func LadderAfter(c Command) (number int, name string, ok bool) {
 	words := fields(c.Args)
 	if namesMatch(words) {

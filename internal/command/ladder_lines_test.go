@@ -8,7 +8,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestWordsOfLines: each line may begin with the name of a ladder.
+// TestWordsOfLines checks that FirstWords and LaterWords return the words at the beginning of each
+// line that may name a ladder, and that WithoutWords removes them.
 func TestWordsOfLines(t *testing.T) {
 	t.Parallel()
 	c := command.Command{
@@ -25,8 +26,8 @@ func TestWordsOfLines(t *testing.T) {
 	}
 }
 
-// TestWordsBehindARepeatedCommand: the command may be repeated at the beginning of each line, as
-// many people do.
+// TestWordsBehindARepeatedCommand checks that LaterWords and WithoutWords skip a command that is
+// repeated at the beginning of a line. Many people type several results in this way.
 func TestWordsBehindARepeatedCommand(t *testing.T) {
 	t.Parallel()
 	c := command.Command{

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestNamesOfLadders: a name cannot be a ladder's if one of its words has another meaning at the
-// beginning of a command, if it has no letter, or if it has a sign such as a colon. The names of
-// games can be.
+// TestNamesOfLadders checks that a ladder cannot have a name without a letter, with a sign such as
+// a colon, or with a word that has another meaning at the beginning of a command. Names of games
+// are allowed.
 func TestNamesOfLadders(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"padel", "chess", "Table tennis", "шахматы", "tischtennis", "3x3", "Mixed 2", "🎱 pool"} {
@@ -26,8 +26,9 @@ func TestNamesOfLadders(t *testing.T) {
 	}
 }
 
-// TestWordsOfLadders: FirstWords returns the words that may name a ladder, WithoutWords removes the
-// first of them, and LadderAfter returns the words after a match number.
+// TestWordsOfLadders checks that FirstWords returns the words that may name a ladder, that
+// WithoutWords removes the first of them, and that LadderAfter returns the words after a match
+// number.
 func TestWordsOfLadders(t *testing.T) {
 	t.Parallel()
 	bob := Person{Username: "bob"}

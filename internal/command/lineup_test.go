@@ -34,7 +34,7 @@ func fault(err error) string {
 	return strings.TrimSpace(string(form.Reason) + " " + form.Detail)
 }
 
-// clubNames returns the players of these tests. One player's name is also a word for winning.
+// clubNames returns the names of some players. The name of one of them is also a word for winning.
 func clubNames() *command.Names {
 	return command.NewNames([]command.Person{
 		{ID: 1, Name: "Ann Lee"}, {ID: 2, Name: "Ben"}, {ID: 3, Name: "Cid 2"}, {ID: 4, Name: "Dan"}, {ID: 5, Name: "Dan"},

@@ -18,16 +18,16 @@ const (
 // Match is a reported result. Each side has at least one person. All people are different, and none
 // of them is a bot. The JSON form is part of stored reports.
 type Match struct {
-	// Key is the idempotency key of the match. Parsing leaves it empty: then it is the key of the
-	// message, with #2, #3 and so on for the later matches of the message.
+	// Key is the idempotency key of the match. Parsing leaves it empty. An empty key stands for the
+	// key of the message, followed by #2, #3 and so on for the later matches of the message.
 	Key string   `json:"key,omitempty"`
 	A   []Person `json:"a"` // the side whose points come first in each score
 	B   []Person `json:"b"`
-	// how many nameless guests play on each side, in addition to its people
+	// StandIns is how many stand-ins play on each side, in addition to the people in A and B.
 	StandIns [2]int         `json:"stand_ins,omitzero"`
 	Self     bool           `json:"-"`      // A is the sender alone, whom the text does not name
 	Scores   []ladder.Score `json:"scores"` // the only score, or the sets in the order played
-	// the games of a match that ended early, as typed; they do not count
+	// Games has the games of a match that ended early, as typed. They do not affect the result.
 	Games string `json:"games,omitempty"`
 	When         // when it was played, if the report says
 }
@@ -46,10 +46,10 @@ type Report struct {
 }
 
 // ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of
-// the author of the replied-to message becomes the Person in c. names are the players of the group;
-// nil allows no plain names. Every error is a *FormError.
+// the author of the replied-to message becomes c.Sender or *c.Reply. names are the players of the
+// group. If names is nil, no word is read as a plain name. Every error is a *FormError.
 func ParseMatch(c Command, names *Names) (Report, error) {
-	// /won in reply to the opponent is complete
+	// A /won in reply to the opponent is complete without arguments.
 	answers := c.Reply != nil && !c.Reply.IsBot && c.SaysWhoWon()
 	if c.Args == "" && !answers {
 		return Report{}, formError(ReasonEmpty, "")
@@ -57,8 +57,28 @@ func ParseMatch(c Command, names *Names) (Report, error) {
 	p, t := newParser(c), c.text()
 	t.written = listNumber.ReplaceAllString(t.written, "$1")
 	t.written = gaveUp.ReplaceAllString(t.written, "ret")
-	t, day := t.withoutDates(names)
-	report, err := p.parseNames(t, names)
+	report, kept, err := p.parseDated(t, names, names)
+	if kept == "" {
+		return report, err
+	}
+	// The name may be meant as a day, as in "@carol 3:1 sunday" where a player is called Sunday.
+	switch dated, _, other := p.parseDated(t, names, nil); {
+	case other != nil || dated.Doubt == DoubtUnknownName:
+	case err != nil:
+		report, err = dated, nil
+	case report.or(dated):
+		report.Doubt, report.Word = DoubtName, kept
+	}
+	return report, err
+}
+
+// parseDated reads a report with a date. kept is as in withoutDates, for the players in notDates.
+func (p parser) parseDated(t text, names, notDates *Names) (report Report, kept string, err error) {
+	t, day, other, kept := t.withoutDates(notDates)
+	if other != "" {
+		return Report{}, kept, formError(ReasonUnexpectedWord, other)
+	}
+	report, err = p.parseNames(t, names)
 	if err != nil && strings.Contains(t.written, "\n") {
 		if others, ok := p.withoutBadLine(t, names); ok {
 			report, err = others, nil
@@ -69,10 +89,11 @@ func ParseMatch(c Command, names *Names) (Report, error) {
 			reading[i].Day = day
 		}
 	}
-	return report, err
+	return report, kept, err
 }
 
-// gaveUp matches two-word phrases for an early end. Neither word means that without the other.
+// gaveUp matches two-word phrases for an early end. Neither word has that meaning without the
+// other.
 var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b`)
 
 // listNumber matches the number of a line in a list, such as the "1. " of "1. @bob 3:1". It
@@ -130,9 +151,9 @@ func ParseScores(c Command) ([]ladder.Score, error) {
 	return m.Scores, err
 }
 
-// ParseMatchOf is ParseMatch with the members of a group. If the arguments are unlikely to have
-// plain names, it first tries without plain names, so that a word such as "gg" becomes a name only
-// if that attempt fails or leaves an unreadable line.
+// ParseMatchOf is ParseMatch with the names of all members of a group. If the arguments are
+// unlikely to have plain names, it first tries without plain names. So a word such as "gg" becomes
+// a name only if that attempt fails or leaves an unreadable line.
 func ParseMatchOf(c Command, everybody []Person) (Report, error) {
 	if !c.LikelyNamesPlayers() {
 		if report, err := ParseMatch(c, nil); err == nil && report.Doubt != DoubtLine {

@@ -212,9 +212,9 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames: a mention by username and a mention by id mean the same person if
-// the sender, the reply or the username connects them. A lone mention of the sender is recognized
-// in either form.
+// TestParseMatchSameByTwoNames checks that a mention by username and a mention by id mean the same
+// person if the sender, the reply or the username connects them. A lone mention of the sender is
+// recognized in either form.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()
@@ -256,7 +256,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	helper := command.Person{ID: 6, Username: "Helper", IsBot: true}
 	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
 
-	// The person is a bot even if only Parse knows that, and the reply does not say so.
+	// Parse recognizes its own bot even if the reply does not mark the person as a bot.
 	var own message
 	own.mark(command.KindBotCommand, "/match", nil)
 	own.plain(" ")
@@ -294,7 +294,7 @@ func wantFormError(
 	equal(t, got, command.Match{}, "%q: a match with an error", m.text)
 }
 
-// TestPlaceholder: if the sender types the placeholder character, it counts as a space.
+// TestPlaceholder checks that a placeholder character typed by the sender is read as a space.
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match \uFFFC@bob \uFFFC3:1\uFFFC")
@@ -308,12 +308,14 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-// TestPast: a word for an earlier day applies to each result on its line.
+// TestPast checks that a word for an earlier day applies to each result on its line, and to all
+// results if it has a line of its own.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]bool{
 		"/match @bob 3:1": {false}, "/match @bob 3:1 yesterday": {true}, "/match Gestern: @bob 3:1, @carol 3:2": {true, true},
 		"/match @bob 3:1 вчера\n@carol 3:2": {true, false}, "/match @bob 3:1 today": {false},
+		"/match Yesterday:\n@bob 3:1\n@carol 3:2": {true, true}, "/match @bob 3:1\n@carol 3:2\nlast night": {true, true},
 	} {
 		c, _ := parseDoc(text)
 		report, err := command.ParseMatch(by(c, sender(), nil), nil)
@@ -331,7 +333,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// by returns a command with its sender and the author of the message replied to, if any.
+// by returns c as a command of the given sender, in reply to a message of reply unless reply is
+// nil.
 func by(c command.Command, sender command.Person, reply *command.Person) command.Command {
 	c.Sender, c.Reply = sender, reply
 	return c

@@ -123,7 +123,7 @@ func (n naming) fill(template string) message {
 	return m
 }
 
-// label returns how an error names a person.
+// label returns the text by which an error names a person.
 func label(p command.Person) string {
 	if p.Username != "" {
 		return "@" + p.Username
@@ -131,7 +131,8 @@ func label(p command.Person) string {
 	return strings.NewReplacer("\u200d", "", "\u202e", "", "\u202c", "").Replace(p.Name)
 }
 
-// parseOne returns the match of a report, which must have one match and no doubt.
+// parseOne returns the match of a report. It fails if the report has several matches or is in
+// doubt.
 func parseOne(c command.Command, from command.Person, reply *command.Person) (command.Match, error) {
 	report, err := command.ParseMatch(by(c, from, reply), nil)
 	if err != nil {
@@ -140,7 +141,7 @@ func parseOne(c command.Command, from command.Person, reply *command.Person) (co
 	return command.Certain(report)
 }
 
-// equal compares got with want. The format says what they are.
+// equal compares got with want. The format and its arguments describe the compared value.
 func equal[T any](t testing.TB, got, want T, format string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

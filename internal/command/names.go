@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ type Names struct {
 }
 
 // NewNames indexes people by their names, shortened names, usernames and former usernames. It
-// leaves out bots, and people whom nothing identifies.
+// leaves out bots, and people who have neither an id nor a username nor a Player.
 func NewNames(people []Person) *Names {
 	people = slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.isKnown() || p.IsBot })
 	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
@@ -32,6 +33,11 @@ func NewNames(people []Person) *Names {
 		n.add(foldName(p.Name), i)
 		n.add(foldName(p.Username), i)
 		n.add(foldName(p.Shown), i)
+		if p.Nameless > 0 {
+			for _, word := range namelessWords {
+				n.add(fmt.Sprintf("%s %d", word, p.Nameless), i)
+			}
+		}
 		for username := range strings.FieldsSeq(p.Former) {
 			n.former[username] = append(n.former[username], i)
 		}
@@ -74,8 +80,8 @@ func firstName(name string) string {
 }
 
 // named returns at most MaxReadings people who have the folded name, in any grammatical case. It
-// returns people who have left only if it finds no others, and one person of several who count as
-// the same player, preferably that player.
+// returns people who have left only if it finds no others. Of several people who count as the same
+// player, it returns one, preferably that player.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]
 	all := n.pick(called)
@@ -99,9 +105,9 @@ func (n *Names) named(name string) []Person {
 	return all[:min(len(all), MaxReadings)]
 }
 
-// Holder returns a player who may be meant by a name already: it is a name of theirs, in whole or
-// in short and in any grammatical case, or a current or former username. ok is false if nobody may
-// be meant.
+// Holder returns a player to whom a name already refers: as the player's name, in whole or
+// shortened and in any grammatical case, or as a current or former username. ok is false if there
+// is no such player.
 func (n *Names) Holder(name string) (p Person, ok bool) {
 	name = foldName(name)
 	holders := append(n.named(name), n.pick(n.former[name])...)
@@ -112,9 +118,10 @@ func (n *Names) Holder(name string) (p Person, ok bool) {
 }
 
 // CanNamePlayer reports whether a text can serve as the name of a player. None of its words may
-// decide anything in a report, as "beat", "vs" and "I" do, or name a span such as "today". At least
-// one word must have no meaning in a report and belong to no name that somebody has: otherwise
-// "Alice Bob" and "Bob over" could stand between other people and the result that they report.
+// affect the meaning of a report, as "beat", "vs" and "I" do, or name a span such as "today". At
+// least one word must have no meaning in a report, be no part of a date such as "Sunday" and
+// "May 5", and belong to no player's name. Otherwise names such as "Alice Bob", "Bob over" and "Bob
+// Sunday" would change the meaning of reports about Alice and Bob.
 func (n *Names) CanNamePlayer(name string) bool {
 	t := text{written: name}
 	decides := func(w word) bool {
@@ -122,8 +129,9 @@ func (n *Names) CanNamePlayer(name string) bool {
 		return w.meaning != unknown && !w.meaning.isMinor() || spans[lower] != "" || commandOutcomes[lower] != unknown
 	}
 	isNew := func(p plainName) bool { return len(p.people) == 0 }
+	undated, _, _, _ := t.withoutDates(nil)
 	return !strings.ContainsAny(name, "@#/:<>\n"+placeholder) && !viewWords[strings.ToLower(name)] &&
-		!slices.ContainsFunc(t.words(), decides) && slices.ContainsFunc(n.find(t, true), isNew)
+		!slices.ContainsFunc(t.words(), decides) && slices.ContainsFunc(n.find(undated, true), isNew)
 }
 
 // isUsername reports whether a player has the given username, in any letter case.
@@ -139,7 +147,7 @@ func (n *Names) pick(indexes []int) (people []Person) {
 	return people
 }
 
-// Like returns a few people with a name like the given one, the most similar first.
+// Like returns at most maxNear people whose names are similar to name, the most similar first.
 func (n *Names) Like(name string) []Person { return n.near(foldName(name)) }
 
 // near returns at most maxNear people for a folded name that no player has, the most similar first.

@@ -28,8 +28,8 @@ func group(names string) *command.Names {
 	return command.NewNames(people)
 }
 
-// TestPlainNames: plain names in reports mean the players of the group. The reports are sent by
-// sam, in reply to rita.
+// TestPlainNames checks that plain names in reports mean the players of the group. The reports are
+// sent by sam, in reply to rita.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ group, text, want string }{
@@ -57,7 +57,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob/Alice/Carol/Dave", "/match alice & bob vs carol & dave 2:1", "Alice Bob 2:1 Carol Dave"},
 		{"Bob @bobby99", "/match bobby99 3:1", "sam 3:1 Bob"},
 		{"Bob @bobby99", "/match @bobby99 3:1", "sam 3:1 bobby99"},
-		// Several words.
+		// Names of several words.
 		{"Big Bob/Bob/Big", "/match big bob 3:1", "sam 3:1 Big Bob"},
 		{"Big Bob/Bob", "/match bob 3:1", "sam 3:1 Bob"},
 		{"Big Bob/Bob", "/match big  bob, 3:1", "sam 3:1 Big Bob"},
@@ -73,7 +73,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob 2/Bob", "/match bob 2 1", "sam 2:1 Bob or sam 2:1 Bob 2 ?name bob"},
 		{"Bob 2/Bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob 2 ?name bob"},
 		{"007", "/match 007 3:1", "!third_number 1"},
-		// Quotes.
+		// Names in quotes.
 		{"007", `/match "007" 3:1`, "sam 3:1 007"},
 		{"Big Bob", `/match "big bob" 3:1`, "sam 3:1 Big Bob"},
 		{"Big Bob", `/match „big bob“: 3:1`, "sam 3:1 Big Bob"},
@@ -89,7 +89,7 @@ func TestPlainNames(t *testing.T) {
 		{"O'Brien", "/match o'brien 3:1", "sam 3:1 O'Brien"},
 		{"O'Brien", "/match obrien 3:1", "sam 3:1 O'Brien"},
 		{"Мар’яна", "/match мар'яна 3:1", "sam 3:1 Мар’яна"},
-		// Letters.
+		// Names with accents, and names in other scripts.
 		{"José", "/match jose 3:1", "sam 3:1 José"},
 		{"Jose", "/match JOSÉ 3:1", "sam 3:1 Jose"},
 		{"Strauß", "/match strauss 3:1", "sam 3:1 Strauß"},
@@ -107,15 +107,17 @@ func TestPlainNames(t *testing.T) {
 		{"أحمد", "/match أحمد 3:1", "sam 3:1 أحمد"},
 		{"山田", "/match 山田 3:1", "sam 3:1 山田"},
 		{"がく/かく", "/match がく 3:1", "sam 3:1 がく"},
-		// Words with a meaning.
+		// Names that are also words with a meaning in reports.
 		{"Me/Bob", "/match me bob 3:1", "sam 3:1 Bob or Me 3:1 Bob ?name me"},
 		{"Win/Bob", "/match win bob 3:1", "sam 3:1 Bob or sam 1:3 Bob or Win 3:1 Bob ?name win"},
 		{"Win/Bob", "/match win against bob 3:1", "sam 3:1 Bob or Win 3:1 Bob ?name win"},
+		{"Won Kim/Bob", "/match Won bob 3:1", "sam 3:1 Bob or Won Kim 3:1 Bob ?name Won"},
+		{"Drew Smith/Bob", "/match Drew 3:1", "sam 3:1 rita or sam 1:3 rita or sam 3:1 Drew Smith ?name Drew"},
 		{"Will/Bob", "/match will bob 3:1", "Will 3:1 Bob"},
 		{"Max/A", "/match a max 3:1", "sam 3:1 Max or A 3:1 Max ?name a"},
 		{"The Rock/Rock", "/match the rock 3:1", "sam 3:1 The Rock"},
 		{"Sam @Sam/Bob", "/match sam bob 3:1", "sam 3:1 Bob"},
-		// Several players of the same name.
+		// Several players with the same name.
 		{"Bob/bob/Alice", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 bob ?name bob"},
 		{"Bob @one/X @bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 X ?name bob"},
 		{"Bob/BOB", "/match bob bob 3:1", "Bob 3:1 BOB or BOB 3:1 Bob ?name bob"},
@@ -149,6 +151,8 @@ func TestPlainNames(t *testing.T) {
 		{"Bob/Alice", "/match bobb vs alise 3:1", "Bob 3:1 Alice ?unknown_name bobb"},
 		{"Bob/Alice", "/match bobb vs xena 3:1", "!unknown_name xena"},
 		{"Bob/Alice", "/match zorro 3:1", "sam 3:1 +zorro ?unknown_name zorro"},
+		{"Bob/Alice", "/match \"player 2\" 3:1", "!unknown_name player 2"},
+		{"Bob/Alice", "/match \"tom, jerry\" 3:1", "!unknown_name tom, jerry"},
 		{"Bob/Alice", "/match zorro vs xena 3:1", "!unknown_name zorro"},
 		{"Bob/Alice", "/match bob tickled alice 3:1", "!unexpected_word tickled"},
 		{"Bob/Alice", "/match bob three one", "!unexpected_word three"},
@@ -169,8 +173,32 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// TestNamesInCases: reports recognize declined names, and a name in an oblique case is not the
-// subject.
+// TestNamesOfDays checks that a text that gives a day cannot be the name of a player. If a player
+// is called by a day all the same, the bot asks where the name may be the day.
+func TestNamesOfDays(t *testing.T) {
+	t.Parallel()
+	names := group("Sunday/May/Bob")
+	for name, want := range map[string]bool{
+		"Friday": false, "Freitag": false, "Пятница": false, "Viernes!": false, "domingo": false, "неділя": false,
+		"May 5": false, "5 мая": false, "on Sat": false, "Bob Friday": false,
+		"June": true, "Anna Freitag": true, "Mon Ami": true,
+	} {
+		equal(t, names.CanNamePlayer(name), want, "%s can name a player", name)
+	}
+	for text, want := range map[string]string{
+		"/match @carol 4:1 sunday": "carol 4:1 Sunday or sam 4:1 carol ?name sunday",
+		"/match sunday 4:1":        "sam 4:1 Sunday",
+		"/match bob 4:1 friday":    "sam 4:1 Bob",
+		"/match bob 4:1 may 5":     "sam 4:1 Bob",
+		"/match may 5 1":           "sam 5:1 May",
+	} {
+		c, _ := parseDoc(text)
+		equal(t, describeReadings(c, nil, names), want, "%s", text)
+	}
+}
+
+// TestNamesInCases checks that reports recognize inflected names, and that a name in an oblique
+// case is not the subject.
 func TestNamesInCases(t *testing.T) {
 	t.Parallel()
 	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов",
@@ -202,8 +230,8 @@ func TestNamesInCases(t *testing.T) {
 		{ukrainian, "/match з Ігорем 3:1", "sam 3:1 Ігор"},
 		{ukrainian, "/match виграв у Василя 3:1", "sam 3:1 Василь"},
 		{ukrainian, "/match з Надією 3:1", "sam 3:1 Надія"},
-		// A name that fits two players, or that may be another person's, leads to a question.
-		// "Саші" fits only Саша.
+		// The bot asks who is meant if a name fits two players, or may be another person's. "Саші"
+		// fits only Саша.
 		{"Саша/Сашко", "/match проти Саші 3:1", "sam 3:1 Саша"},
 		{"Женя/Жень", "/match с Женю 3:1", "sam 3:1 Женя or sam 3:1 Жень ?name Женю"},
 		{"Александр/Александра", "/match Александра 3:1", "sam 3:1 Александра or sam 3:1 Александр ?name Александра"},
@@ -218,7 +246,8 @@ func TestNamesInCases(t *testing.T) {
 	}
 }
 
-// TestUnmarkedMentions: a name after an @ counts even if Telegram has not marked it as a mention.
+// TestUnmarkedMentions checks that a name after an @ is read as a name even if Telegram has not
+// marked it as a mention.
 func TestUnmarkedMentions(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -229,8 +258,8 @@ func TestUnmarkedMentions(t *testing.T) {
 	}
 }
 
-// TestNamed: a plain name means the sender, the author of the replied-to message, or a player of
-// the group.
+// TestNamed checks that a plain name can mean the sender, the author of the replied-to message, or
+// a player of the group.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match @alice rita vs bob sam 3:1")
@@ -280,6 +309,9 @@ func TestMayNamePlayers(t *testing.T) {
 		"/match @bob 3:1 gg zorro":   true,
 		"/match @bob den 3:1":        true,
 		`/match "me" @bob 3:1`:       true,
+		"/match won @bob 3:1":        false,
+		"/match Won @bob 3:1":        true,
+		"/match Drew @bob 3:1":       true,
 	} {
 		c, _ := parseDoc(text)
 		equal(t, c.LikelyNamesPlayers(), want, "likely in %q", text)

@@ -21,7 +21,7 @@ func (e *NameError) Error() string { return "it is not clear whom a name means" 
 // ParsePeople returns the people a question is about, in order: mentioned people, players meant by
 // name, and the sender for a word such as "me". If the question names no one, it returns the author
 // of the replied-to message, if any. It ignores numbers, words with a meaning in reports, and words
-// such as "twice". Any other word is an unknown name. names may be nil, as for ParseMatch. Every
+// such as "twice". Any other word is an unknown name. names may be nil, as in ParseMatch. Every
 // error is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
@@ -32,8 +32,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		// The @ is left if the word is neither a mention nor a player's name, or means the sender.
-		// A stand-in is nobody to ask about.
+		// A word still has its @ if it is neither a mention nor a player's name, or if it means the
+		// sender. A question cannot be about a stand-in.
 		name, isUnknown := strings.CutPrefix(w.string, "@")
 		if isUnknown && name != "" || w.meaning.isStandIn() {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}
@@ -49,8 +49,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 }
 
 // resolve replaces the names that uses selects with the people they mean, and leaves the other
-// names in the text. It fails with a *NameError if not exactly one person has a name, unless the
-// sender has picked someone for it.
+// names in the text. It fails with a *NameError if no one or more than one person has a selected
+// name, and the sender has not yet picked one of the suggested people.
 func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
 	found, picked := names.find(t, true), p.picked
 	for i := range found {
@@ -81,11 +81,11 @@ const (
 )
 
 // ParseSides reads a match without its score: who plays whom, as in "@bob", "@alice @bob" and
-// "@alice @bob vs @carol @dave", and when. names and the returned people are as for ParseMatch.
-// Every error is a *FormError or a *NameError.
+// "@alice @bob vs @carol @dave", and when. names and the returned people mean the same as in
+// ParseMatch. Every error is a *FormError or a *NameError.
 func ParseSides(c Command, names *Names) (m Match, err error) {
 	p := newParser(c)
-	t, day := c.text().withoutDates(names)
+	t, day, _, _ := c.text().withoutDates(names)
 	err = p.lineup(t, names, func(l line) (err error) {
 		m, err = p.players(l)
 		return err
@@ -94,8 +94,8 @@ func ParseSides(c Command, names *Names) (m Match, err error) {
 	return m, err
 }
 
-// ParsePlayers reads MinPlayers to MaxPlayers people, in order. names is as for ParseMatch. Every
-// error is a *FormError or a *NameError.
+// ParsePlayers reads MinPlayers to MaxPlayers people, in order. names means the same as in
+// ParseMatch. Every error is a *FormError or a *NameError.
 func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 	c.Reply = nil // the author of the replied-to message takes part only if named
 	p := newParser(c)
@@ -115,8 +115,8 @@ func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 	return people, err
 }
 
-// lineup calls use with the people in a text. If that fails, it tries again, and takes words that
-// also have another meaning as names. If both attempts fail, it returns the first error.
+// lineup calls use with the people in a text. If that fails, it tries again, this time also reading
+// words with another meaning as names. If both attempts fail, it returns the first error.
 func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	names = cmp.Or(names, new(Names))
 	err := p.lineupOf(t, names, func(n plainName) bool { return !n.isOptional }, use)
@@ -126,8 +126,8 @@ func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	return err
 }
 
-// lineupOf calls use with the people in a text, and takes only the names that uses selects. It
-// fails if the text has a score or states an outcome.
+// lineupOf calls use with the people in a text. It reads only the names that uses selects as
+// people. It fails if the text has a score or states an outcome.
 func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use func(line) error) error {
 	t, err := p.resolve(t, names, uses)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestParsePeople: a question is about the people it names, or else the author of the replied-to
-// message. sam asks, in some cases in reply to rita.
+// TestParsePeople checks that a question is about the people it names, or else about the author of
+// the replied-to message. sam asks, in some cases in reply to rita.
 func TestParsePeople(t *testing.T) {
 	t.Parallel()
 	const players = "Bob/Big Bob/Ann @ann_1/Ann @ann_2/José Müller @jose/Win/Jean-Luc/Маша"
@@ -62,12 +62,13 @@ func TestParsePeople(t *testing.T) {
 	for args, want := range map[string]string{"@bo": "nobody is bo: Bob, Big Bob", "@bob": "Bob", "@jose": "José Müller"} {
 		equal(t, peopleOf(t, command.Command{Name: "stats", Args: args}, players, nil), want, "unmarked %s", args)
 	}
-	// Yo is a player's name, and means the sender in Spanish.
+	// Yo is the name of a player, and also the Spanish word for the sender.
 	equal(t, peopleOf(t, command.Command{Name: "stats", Args: "@yo"}, "Yo", nil), "nobody is yo: Yo", "unmarked @yo")
 	equal(t, peopleOf(t, command.Command{Name: "stats", Args: "bob"}, "", nil), "nobody is bob", "where nobody plays")
 }
 
-// peopleOf describes the people that a question by sam is about.
+// peopleOf describes the people whom sam's question is about. players is a list in the format of
+// group, empty if the group has no players.
 func peopleOf(t *testing.T, c command.Command, players string, reply *command.Person) string {
 	t.Helper()
 	var names *command.Names

@@ -11,24 +11,26 @@ import (
 )
 
 // MayNamePlayers reports whether the arguments have words or quotes that could be plain names of
-// players, or a mention that may be a username with a number typed directly after it. Words such as
-// "gg" count, but are hardly ever names: see LikelyNamesPlayers.
+// players, or a mention that may be a username with a number typed directly after it. Unlike
+// LikelyNamesPlayers, it is also true for words that are hardly ever names, such as "gg".
 func (c Command) MayNamePlayers() bool {
 	isWord := func(a atom) bool { return !isScoreWord(a.text) }
 	return slices.ContainsFunc(atoms(c.Args), isWord) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
 }
 
 // LikelyNamesPlayers reports whether the arguments have quotes, words without another meaning, or
-// words that are common names as well, or whether a line begins with the name of a game.
+// words that are common names as well, or whether a line begins with the name of a game. "won" and
+// "drew" are likely names only with a capital letter, because they stand in so many reports.
 func (c Command) LikelyNamesPlayers() bool {
 	isGame := func(word string) bool { return meaningOf(word) == game }
 	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) ||
 		slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
-			return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || mayBeName(strings.ToLower(a.text)))
+			isVerb := a.text == "won" || a.text == "drew"
+			return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || mayBeName(strings.ToLower(a.text)) && !isVerb)
 		}) || len(c.text().quotes()) > 0
 }
 
-// plainName is a place in the arguments that may name a player.
+// plainName is a part of the arguments that may name a player.
 type plainName struct {
 	start, end int
 	word       string   // without quotes
@@ -36,7 +38,8 @@ type plainName struct {
 	isOptional bool     // the words have another meaning as well
 }
 
-// ways returns how many ways there are to understand the name.
+// ways returns the number of ways to understand the name: one for each person who has it and, if
+// the name is optional, one in which it is not a name.
 func (n plainName) ways() int {
 	if n.isOptional {
 		return len(n.people) + 1
@@ -61,8 +64,8 @@ func (p parser) parseNames(t text, names *Names) (Report, error) {
 	return report, err
 }
 
-// choose reads a text with the interpretations of the names in it, as tryAll does. For an unknown
-// name it uses the players with similar names, and a new guest with that name.
+// choose reads a text with the names found in it, as tryAll does. For an unknown name, it tries the
+// players with similar names, and a new guest with that name.
 func (p parser) choose(t text, names *Names, found []plainName) (Report, error) {
 	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
 	at := slices.IndexFunc(found, isUnknown)
@@ -84,7 +87,8 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 			withNear[i].people = names.near(foldName(n.word))
 		}
 	}
-	// The word may be a declined name: "Аню обыграл Дима". It then does not tell a guest's name.
+	// In a sentence such as "Аню обыграл Дима", the word may be declined. It is then not the name
+	// of a new guest.
 	p.isOpen = slices.ContainsFunc(atoms(t.written),
 		func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) })
 	word := found[at].word
@@ -173,8 +177,9 @@ func unclearName(found []plainName, way, other int) (word string) {
 }
 
 // find returns the names in a text, and the unknown words that may be names. At each word it takes
-// the longest name. Outside of quotes, a name that ends with a number counts only if numbers is
-// true. An @ before a name is part of it: in "@bob", which is too short, Telegram marks no mention.
+// the longest name. Outside of quotes, it finds a name that ends with a number only if numbers is
+// true. An @ before a name is part of it, because Telegram does not mark a short one such as "@bob"
+// as a mention.
 func (n *Names) find(t text, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(t.written), t.quotes()
@@ -221,8 +226,8 @@ func (n *Names) name(t text, of []atom, start, end int) plainName {
 }
 
 // longestName returns the number of atoms in the longest name of a player that begins with the
-// first atom. It returns 0 if there is none. A name of numbers alone does not count, and numbers is
-// as for find.
+// first atom, or 0 if there is none. It skips names that consist only of numbers. numbers means the
+// same as in find.
 func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {
@@ -238,7 +243,8 @@ func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	return count
 }
 
-// unknownName returns how many of the atoms, from the first on, form a name that no player has.
+// unknownName returns the number of leading atoms that form a name that no player has. numbers
+// means the same as in find.
 func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
 		isOther := isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] || n.longestName(t, of[i:], numbers) > 0
@@ -249,9 +255,9 @@ func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues reports whether two neighboring atoms can be part of one name. They can be if there is
-// nothing between them but white space, symbols and a leading period, or one sign as in "Jean-Luc".
-// A line break or a placeholder separates them.
+// continues reports whether two neighboring atoms can be part of one name. Between them there may
+// be white space, symbols and a leading period, or a single sign as in "Jean-Luc". A line break or
+// a placeholder separates them.
 func (t text) continues(a, b atom) bool {
 	gap := t.written[a.end:b.start]
 	if strings.ContainsAny(gap, "\n"+placeholder) {

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestParseMatchProperty: a random match that is written as a command parses to the same match. It
-// does not matter how and where people are mentioned, nor which other entities there are.
+// TestParseMatchProperty checks that a random match written as a command parses to the same match.
+// How and where people are mentioned makes no difference, nor do entities of other kinds.
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,8 +101,8 @@ func TestParseMatchProperty(t *testing.T) {
 	})
 }
 
-// TestParseFixProperty: a random correction that is written as /fix parses to the same correction,
-// and its match number, written as /undo, parses to the same number.
+// TestParseFixProperty checks that a random correction written as /fix parses to the same
+// correction, and that its match number written as /undo parses to the same number.
 func TestParseFixProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -152,8 +152,8 @@ func drawSpace(t *rapid.T) string {
 	return rapid.SampledFrom([]string{" ", "  ", "\t ", "\u00a0", " \u200e", " \u2067"}).Draw(t, "space")
 }
 
-// drawScores draws one score about as often as several. None of several can be the total of the
-// others.
+// drawScores draws a single score about as often as several scores. None of several scores can be
+// the total of the others.
 func drawScores(t *rapid.T) []ladder.Score {
 	count := max(1, rapid.IntRange(2-command.MaxSets, command.MaxSets).Draw(t, "sets"))
 	scores := make([]ladder.Score, count)
@@ -164,7 +164,7 @@ func drawScores(t *rapid.T) []ladder.Score {
 	return scores
 }
 
-// drawScoreTexts formats scores, in pieces that white space may separate.
+// drawScoreTexts formats scores as pieces of text that white space may separate.
 func drawScoreTexts(t *rapid.T, scores []ladder.Score) []string {
 	if len(scores) == 1 {
 		separator := rapid.SampledFrom([]string{":", " ", "\n"}).Draw(t, "separator of one score")
@@ -187,7 +187,7 @@ func drawScoreTexts(t *rapid.T, scores []ladder.Score) []string {
 	return texts
 }
 
-// isTight reports whether a score is one word, so that a comma may join it to another.
+// isTight reports whether a score is a single word. A comma may join such a score to another.
 func isTight(score string) bool { return !strings.Contains(score, " ") }
 
 func drawSet(t *rapid.T, score ladder.Score) string {
@@ -199,8 +199,8 @@ func drawSet(t *rapid.T, score ladder.Score) string {
 
 // drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// Every username begins with a letter of its own. No username of the sender, the author of the
-	// replied-to message or a bot begins with one of these letters.
+	// Each username begins with a different letter, so it differs from all others, including those
+	// of the sender, the author of the replied-to message and the bots.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)
@@ -225,8 +225,8 @@ func drawName(t *rapid.T) string {
 	return strings.Join(parts, "")
 }
 
-// addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a user
-// or a username, or overlapping the command or an earlier mention.
+// addNoise adds entities that Parse must ignore: they are of other kinds, do not fit the text, lack
+// a user or a username, or overlap the command or an earlier mention.
 func addNoise(t *rapid.T, m *message) {
 	user := &command.Person{ID: 777, Name: "Nobody"}
 	end := units(m.text)

@@ -10,17 +10,18 @@ import (
 // Question has the arguments of a question such as /ranking. The zero Question asks for the default
 // view.
 type Question struct {
-	// the person asked about, zero if none is named; its Name need not be a player's
-	Who     Person
-	Number  int    // a page, or how many places; 0 if not given
-	Span    Span   // the span of time; empty if none is named, or beside a person or an Unknown part
+	// Who is the person asked about, zero if none is named. Who.Name need not be a player's name.
+	Who    Person
+	Number int // a page, or how many places; 0 if not given
+	// Span is the span of time. It is empty if none is named, or if Who or Unknown is set.
+	Span    Span
 	Unknown string // the part that cannot be understood, or empty
 }
 
 // Span is a span of time up to now, such as the current week.
 type Span string
 
-// The spans. A Week begins on Monday. All also means all players.
+// The spans of time. A Week begins on Monday. All also means all players.
 const (
 	Today Span = "today"
 	Week  Span = "week"
@@ -38,14 +39,14 @@ var spans = meanings(map[Span]string{
 	All:   `all everyone everybody everything alle alles todos todas todo tudo все всех всё усі всі усе усіх всіх`,
 })
 
-// besideSpans are words that mean nothing beside a word for a span, as in "this week".
+// besideSpans are words without a meaning of their own beside a word for a span, as in "this week".
 var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el
 	en por essa esse desta deste
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
 // CutSpan returns the question without the words in spans and besideSpans, and the first span that
-// it names. If the question names no span, the span is empty and the question unchanged. If the
-// question has a word such as "last", CutSpan returns the span, but leaves the question unchanged.
+// it names. If the question names no span, the span is empty and the question unchanged. If it also
+// has a word such as "last", CutSpan returns the span, but leaves the question unchanged.
 func (c Command) CutSpan() (Command, Span) {
 	var span Span
 	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {

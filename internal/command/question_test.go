@@ -63,8 +63,8 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// TestCutSpan: CutSpan removes the words for the span, unless the span is past, and keeps the other
-// words and the mentions.
+// TestCutSpan checks that CutSpan removes the words for a span, unless the span is past, and keeps
+// the other words and the mentions.
 func TestCutSpan(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -79,8 +79,8 @@ func TestCutSpan(t *testing.T) {
 	}
 }
 
-// TestSpansInLanguages: a question can name each span in each language, and in most languages a
-// week, a month or a year also as in "this week".
+// TestSpansInLanguages checks that a question can name each span in each language. It also tries
+// phrases such as "this week".
 func TestSpansInLanguages(t *testing.T) {
 	t.Parallel()
 	for span, words := range map[Span]string{

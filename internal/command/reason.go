@@ -6,70 +6,89 @@ import "strings"
 // change.
 type Reason string
 
-// The reasons, with the Detail after the colon.
+// The reasons. If the comment on a reason says what Detail is, FormError.Detail has an excerpt of
+// that. Otherwise it is empty.
 const (
-	// no arguments, as when the command is tapped in the menu
+	// ReasonEmpty means that there are no arguments, as when the command is tapped in the menu.
 	ReasonEmpty Reason = "empty"
-	// no opponent is named, and the message does not reply to a known person
+	// ReasonNoOpponent means that no opponent is named, and that the message does not reply to a
+	// known person.
 	ReasonNoOpponent Reason = "no_opponent"
-	// one of the players can only be the sender, who cannot play, such as an anonymous admin
+	// ReasonNameBothPlayers means that one of the players can only be the sender, but the sender
+	// cannot play, for example as an anonymous admin.
 	ReasonNameBothPlayers Reason = "name_both_players"
-	// more than two people, or two on the same side, but no "vs" between the sides
+	// ReasonNoVersus means that there are more than two people, or two on the same side, but no
+	// "vs" between the sides.
 	ReasonNoVersus Reason = "no_versus"
-	// a side has no people, and the sender cannot be meant
+	// ReasonEmptySide means that a side has no people, and that the sender cannot be meant.
 	ReasonEmptySide Reason = "empty_side"
-	// more than MaxTeam people on one side: the first one too many
+	// ReasonTooManyPeople means that a side has more than MaxTeam people. Detail is the first
+	// person beyond the limit.
 	ReasonTooManyPeople Reason = "too_many_people"
-	// a side has nobody but stand-ins
+	// ReasonNamelessGuest means that a side has only stand-ins.
 	ReasonNamelessGuest Reason = "nameless_guest"
-	// more than MaxStandIns stand-ins
+	// ReasonTooManyStandIns means that there are more than MaxStandIns stand-ins.
 	ReasonTooManyStandIns Reason = "too_many_stand_ins"
-	// one person plays twice, on either side: that person
+	// ReasonSamePerson means that one person plays twice, on either side. Detail is that person.
 	ReasonSamePerson Reason = "same_person"
-	// the only person is the sender
+	// ReasonOnlyYourself means that the only person is the sender.
 	ReasonOnlyYourself Reason = "only_yourself"
-	// one of the players is a bot: the bot
+	// ReasonBot means that one of the players is a bot. Detail is the bot.
 	ReasonBot Reason = "bot"
-	// a word with an @ that Telegram has not marked as a mention: the word
+	// ReasonUnknownMention means that a word has an @, but Telegram has not marked it as a mention.
+	// Detail is the word.
 	ReasonUnknownMention Reason = "unknown_mention"
-	// a word, a separator or a mention in the wrong place: the word, the separator or the person
+	// ReasonUnexpectedWord means that a word, a separator or a mention is in the wrong place.
+	// Detail is the word, the separator or the mentioned person.
 	ReasonUnexpectedWord Reason = "unexpected_word"
-	// a question about an unsupported span of time: what was typed
+	// ReasonSpan means that a question is about an unsupported span of time. Detail is the span as
+	// typed.
 	ReasonSpan Reason = "span"
-	// no score, and no word that states the outcome
+	// ReasonNoScore means that there is neither a score nor a word that states the outcome.
 	ReasonNoScore Reason = "no_score"
-	// a number whose other half is missing or may be a match number: the number
+	// ReasonIncompleteScore means that the other half of a score is missing, or may be a match
+	// number. Detail is the number that is there.
 	ReasonIncompleteScore Reason = "incomplete_score"
-	// three numbers: the third
+	// ReasonThirdNumber means that there are three numbers. Detail is the third.
 	ReasonThirdNumber Reason = "third_number"
-	// several scores, not all with a colon or a dash: the word with the third number
+	// ReasonSeveralScores means that there are several scores, but not all have a colon or a dash.
+	// Detail is the word with the third number.
 	ReasonSeveralScores Reason = "several_scores"
-	// more than MaxSets scores, or too long a text about the games of a match that ended early
+	// ReasonTooManySets means that there are more than MaxSets scores, or that the text about the
+	// games of a match that ended early is too long.
 	ReasonTooManySets Reason = "too_many_sets"
-	// a number with a minus sign: the number
+	// ReasonNegativeNumber means that a number has a minus sign. Detail is the number.
 	ReasonNegativeNumber Reason = "negative_number"
-	// a number with a decimal point or comma: the word
+	// ReasonDecimalNumber means that a number has a decimal point or comma. Detail is the word.
 	ReasonDecimalNumber Reason = "decimal_number"
-	// more than three digits in a number of a score: the number
+	// ReasonScoreTooLarge means that a number of a score has more than three digits. Detail is the
+	// number.
 	ReasonScoreTooLarge Reason = "score_too_large"
-	// a match number that cannot exist, zero or more than nine digits: the number
+	// ReasonNoSuchNumber means that no match can have the number: it is zero, or has more than nine
+	// digits. Detail is the number.
 	ReasonNoSuchNumber Reason = "no_such_number"
-	// at least three sides, or at least three people with a number each
+	// ReasonFreeForAll means that there are at least three sides, or at least three people with a
+	// number each.
 	ReasonFreeForAll Reason = "free_for_all"
-	// several results that cannot be told apart, or where only one is allowed, or a doubt without a
-	// reason of its own
+	// ReasonSeveralResults means that several results cannot be told apart, or that only one is
+	// allowed. It is also the reason of a Doubt that has no reason of its own.
 	ReasonSeveralResults Reason = "several_results"
-	// a word that can only be a player's name, but no player has it: the word
+	// ReasonUnknownName means that a word can only be a player's name, but no player has it. Detail
+	// is the word.
 	ReasonUnknownName Reason = "unknown_name"
-	// a name that several players have, or that may be another word: the name
+	// ReasonUnclearName means that several players have a name, or that it may be another word.
+	// Detail is the name.
 	ReasonUnclearName Reason = "unclear_name"
-	// the words contradict each other, or state a winner of a drawn game
+	// ReasonContradiction means that the words contradict each other, or state a winner of a drawn
+	// game.
 	ReasonContradiction Reason = "contradiction"
-	// it is not clear which side won
+	// ReasonUnclearWinner means that it is not clear which side won.
 	ReasonUnclearWinner Reason = "unclear_winner"
-	// a score may not count, for example as the total of the others: that score
+	// ReasonUnclearTotal means that a score may not be a set, but for example the total of the
+	// others. Detail is that score.
 	ReasonUnclearTotal Reason = "unclear_total"
-	// fewer than MinPlayers people, more than MaxPlayers, or a sender who cannot play
+	// ReasonPlayers means that there are fewer than MinPlayers people or more than MaxPlayers, or
+	// that the sender is among them and cannot play.
 	ReasonPlayers Reason = "players"
 )
 
@@ -81,7 +100,7 @@ type FormError struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Error omits Detail: message text does not belong in a log.
+// Error implements error. It omits Detail, because message text does not belong in a log.
 func (e *FormError) Error() string {
 	return "command form: " + string(e.Reason)
 }

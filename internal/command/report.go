@@ -12,9 +12,9 @@ import (
 type parser struct {
 	sender, replied Person
 	picked          []ladder.PlayerID // as in Command
-	// the sender's outcome according to the command's name: won, lost, drew, or unknown
+	// said is the sender's outcome according to the command's name: won, lost, drew, or unknown.
 	said   meaning
-	isOpen bool // it stays open who won, whatever the words say
+	isOpen bool // it is unclear who won, whatever the words say
 }
 
 func newParser(c Command) parser {
@@ -25,7 +25,8 @@ func newParser(c Command) parser {
 	return p
 }
 
-// senderPlays reports whether the sender can be one of the players.
+// senderPlays reports whether the sender can be one of the players. It is false for an anonymous
+// admin.
 func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBot }
 
 // line is what was read from one line of a report, from a part of a line, or from a whole report.
@@ -43,7 +44,7 @@ type line struct {
 	names      bool  // a word stands for the sender
 	joined     []int // the indexes of people whom "and" joins to the person before
 	isPast     bool  // the match was played on an earlier day
-	isOpen     bool  // it stays open who won, whatever the words say
+	isOpen     bool  // it is unclear who won, whatever the words say
 	isEarly    bool  // the match ended early or was not played
 	isLate     bool  // the match went to extra time or penalties
 }
@@ -83,8 +84,8 @@ func table(lines []line) (m Match, ok bool) {
 }
 
 // each reads the lines of a report, which may each have several results. If a result takes its
-// outcome from the one before, as in "lost to @bob 1:3 and @carol 3:1", it is unclear who won the
-// second match, because only one of the two scores has its larger number first.
+// outcome from the previous one, and only one of their scores has its larger number first, as in
+// "lost to @bob 1:3 and @carol 3:1", it is unclear who won the second match.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {
@@ -118,7 +119,7 @@ func (p parser) lines(t text) ([]line, error) {
 		return []line{whole}, err
 	}
 	var all []line
-	complete := 0
+	isPast, complete := false, 0
 	for _, t := range t.lines() {
 		l, err := p.line(t)
 		if err != nil {
@@ -132,6 +133,8 @@ func (p parser) lines(t text) ([]line, error) {
 		l.isOpen = l.isOpen || !hasNumbers && len(l.all(won, lost)) > 0
 		if hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0 {
 			all = append(all, l)
+		} else {
+			isPast = isPast || l.isPast // "yesterday:" is about all results
 		}
 	}
 	if complete < 2 {
@@ -140,8 +143,8 @@ func (p parser) lines(t text) ([]line, error) {
 	var leads, isOfOther bool
 	for i, l := range all {
 		mayContinue := leads && !l.hasClaim() && l.winsFirst() || isOfOther && l.isWithoutSubject()
-		all[i].isOpen = l.isOpen || mayContinue && p.said == unknown
-		// "lost to @bob 3:1" has the winner's points first, and the lines below may too.
+		all[i].isOpen, all[i].isPast = l.isOpen || mayContinue && p.said == unknown, l.isPast || isPast
+		// "lost to @bob 3:1" has the winner's points first, and so may the lines below.
 		leads = leads || l.winsFirst() && l.ofSender(p.sender) == lost
 		// The winner in the lines below "@bob lost to @carol 1:3" may be Bob.
 		isOfOther = isOfOther && l.isWithoutSubject() || len(l.people) > 1 && !l.names
@@ -160,16 +163,17 @@ func (l line) isWithoutSubject() bool {
 func (p parser) line(t text) (line, error) {
 	l, err := p.read(t.words())
 	_, answer, _ := strings.Cut(t.written, "?")
-	// "@bob beat @carol? 3:1"
+	// In "@bob beat @carol? 3:1", the words only ask who won.
 	l.isOpen = l.isOpen || isQuestion(t.written) || l.hasClaim() && strings.ContainsFunc(answer, isDigit)
 	return l, err
 }
 
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
-	// named: a person precedes, with only minor words between. pauses and joins: there has been a
-	// pause, or an "and", since the last person. greets: a greeting directly precedes. isGreeted: a
-	// greeting directly preceded the last person.
+	// named reports whether a person precedes the word, with only minor words between them. pauses
+	// and joins report whether there has been a pause, or an "and", since the last person. greets
+	// reports whether a greeting directly precedes the word, and isGreeted whether one directly
+	// preceded the last person.
 	var named, pauses, joins bool
 	var greets, isGreeted bool
 	has := make(map[meaning]bool)
@@ -201,7 +205,8 @@ func (p parser) read(words []word) (line, error) {
 	return l, nil
 }
 
-// personOf returns the person that a word names.
+// personOf returns the person that a word names: a stand-in, the sender for a word such as "me", or
+// the person who is mentioned or named.
 func (p parser) personOf(w word) Person {
 	switch {
 	case w.meaning.isStandIn():
@@ -212,8 +217,9 @@ func (p parser) personOf(w word) Person {
 	return w.person.identify(p.sender).identify(p.replied)
 }
 
-// addPerson adds a person. After a pause, or if the person is the sender, the person is set apart
-// from the person before, unless "and" joins them: in "@bob, I beat @carol", Bob is only addressed.
+// addPerson adds a person. A pause sets the person apart from the previous person, and so does a
+// word for the sender, unless "and" joins the two. An "and" also cancels the pauses earlier in the
+// list, as in "@alice, @bob and @carol". In "@bob, I beat @carol", Bob is only addressed.
 func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
 		if before := &l.pieces[i]; before.isSide && before.isApart {
@@ -270,8 +276,8 @@ func isEnclosed(word string) bool {
 	return strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
 }
 
-// add adds a word that names no person. named reports whether a person directly precedes it, pauses
-// whether a pause separates them or a greeting precedes that person.
+// add adds a word that names no person. named reports whether a person directly precedes it. pauses
+// reports whether a pause separates them or a greeting precedes that person.
 func (l *line) add(w word, next following, named, pauses bool) error {
 	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
@@ -314,10 +320,10 @@ func (l *line) addScore(w word, next following, named bool) error {
 	return l.scores.add(withColon(s, next.isNumber()), len(l.people))
 }
 
-// commandOutcomes maps commands to the sender's outcome.
+// commandOutcomes maps the names of commands to the sender's outcome.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
-// finals are rounds of a tournament if one of finalWords follows. Otherwise they are scores.
+// finals are rounds of a tournament if a word in finalWords follows. Otherwise they are scores.
 var (
 	finals     = wordSet(`1/2 1/4 1/8`)
 	finalWords = wordSet(`final finals finale финал финала финале финалу фінал фіналу фіналі finais`)
@@ -333,8 +339,8 @@ func (l *line) isNegated(behind following) bool {
 	return at >= 0 && l.words[at].meaning == not
 }
 
-// isDefault has the words for beating an opponent that mean a default if a score precedes and no
-// person follows.
+// isDefault has the words for beating an opponent that mean a default if a score precedes them and
+// no person follows.
 var isDefault = wordSet(`def Def DEF d D`)
 
 // elsewhere maps the meaning of an ambiguous word to the meaning that applies if the context gives
@@ -376,7 +382,7 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	if other, ok := elsewhere[m]; ok {
 		m = other
 	}
-	// "@bob by 3:1"
+	// In "@bob by 3:1", the preposition is not a filler.
 	isShare := m == of && named && behind.isNumber() && len(l.people) == 1 && !l.hasClaim()
 	if over <= m && m <= article && !behind.isObject() && !isShare {
 		return filler

@@ -20,7 +20,8 @@ func (p parser) readings(l line) (Report, error) {
 	}
 }
 
-// one reads a line as one match. If the line may also report several, it adds those readings.
+// one reads a line as one match. If the line may also report several matches, it adds those
+// readings.
 func (p parser) one(l line) (Report, error) {
 	m, err := p.players(l)
 	if err != nil {
@@ -52,8 +53,8 @@ func (p parser) one(l line) (Report, error) {
 	}
 }
 
-// endedEarly reads a match that ended early. Its winner counts, but not its games. If the words do
-// not state the outcome, each side is the winner in one of two readings.
+// endedEarly reads a match that ended early. Only its winner affects the result, not its games. If
+// the words do not state the outcome, there are two readings, one for each side as the winner.
 func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	const longest = 250 // bytes of games
 	for _, w := range l.words {
@@ -79,8 +80,8 @@ func mayBeMatches(scores []ladder.Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s ladder.Score) bool { return !isOfMatch(s) })
 }
 
-// orResults adds, for each reading of one match, the reading that results makes of it, and sets the
-// doubt.
+// orResults adds a reading for each reading of r, which must have one match: the matches into which
+// results turns that match. It also sets the doubt to DoubtResults.
 func (r Report) orResults(results func(Match) Reading) Report {
 	for _, reading := range r.Readings {
 		r.Readings = append(r.Readings, results(reading[0]))
@@ -127,8 +128,8 @@ func (l line) isSpread() bool {
 }
 
 // several reads a line with people between the scores. If the first score is certainly the total of
-// the others, the line is one match. Otherwise it is in doubt unless the sender plays each of the
-// people one on one, and nothing suggests another reading.
+// the others, the line is one match. Otherwise the line is clear only if the sender plays each of
+// the people one on one, and nothing suggests another reading.
 func (p parser) several(l line) (Report, error) {
 	isOne, maybeOne := l.isTotalBetween()
 	if of, err := p.one(l); isOne && err == nil {
@@ -154,8 +155,8 @@ func (p parser) several(l line) (Report, error) {
 
 // isTotalBetween reports whether the first score stands between two sides of equal size and is the
 // total of the others, which stand after both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe
-// reports whether it stands there and may be the total, judging by its numbers or by brackets
-// around the next score.
+// reports whether the first score stands there and may be the total, judging by its numbers or by
+// brackets around the next score.
 func (l line) isTotalBetween() (is, maybe bool) {
 	scores, err := l.scores.scores()
 	all := l.scores.numbers
@@ -167,8 +168,8 @@ func (l line) isTotalBetween() (is, maybe bool) {
 	return maybe && len(scores) > 2 && scores[0] == ladder.ResultOf(scores[1:]).Score, maybe || all[2].isEnclosed
 }
 
-// hasTotal reports whether the score of a match may be the total of the next match: "@a 2:1 @b (6:4
-// 4:6 6:2), @c 2:0 @d (6:4 6:3)".
+// hasTotal reports whether the score of a match may be the total of the sets in the next match: "@a
+// 2:1 @b (6:4 4:6 6:2), @c 2:0 @d (6:4 6:3)".
 func (r Reading) hasTotal() bool {
 	for i, m := range r[1:] {
 		if before := r[i].Scores; len(before) == 1 && len(m.Scores) > 1 && isTotal(before[0], m.Scores) {
@@ -238,12 +239,12 @@ func (l line) ofSender(sender Person) meaning {
 	return unknown
 }
 
-// parts divides a line into results. In each, the scores follow the people, precede them if the
-// line begins with a score, or stand between two people, as in "@alice 3:1 @bob, @carol 3:2 @dave".
-// A word between two parts belongs to the next part, with two exceptions: a word such as "ret",
-// which ends a match, and a word about the outcome that directly follows a part without such a
-// word: "gegen @bob 3:1 gewonnen". hasWordBetween reports whether a word about the outcome, or one
-// that separates sides, stands between two parts.
+// parts divides a line into results. In each result, the scores follow the people, precede them if
+// the line begins with a score, or stand between two people, as in "@alice 3:1 @bob, @carol 3:2
+// @dave". A word between two parts belongs to the next part, with two exceptions: a word that ends
+// a match, such as "ret", and a word about the outcome that directly follows a part without such a
+// word, as in "gegen @bob 3:1 gewonnen". hasWordBetween reports whether a word that states an
+// outcome or separates sides stands between two parts.
 func (l line) parts() (all [][]word, hasWordBetween bool) {
 	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
 	var first, last word // the first person or score, and the last one so far
@@ -285,10 +286,10 @@ func (t text) isHeading(names *Names) bool {
 	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
 }
 
-// withoutBadLine reads a report without its one unreadable line. ok is false unless exactly one
-// line is unreadable, another is a report, and none is in doubt. It is also false if the bad line
-// may belong to the results above or below: it begins with a number, or is a heading above all of
-// them.
+// withoutBadLine reads a report without its one unreadable line. ok reports whether exactly one
+// line is unreadable, at least one other line is a report, and none is in doubt. It is false if the
+// bad line may belong to the results above or below, because it begins with a number or is a
+// heading above all of them.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

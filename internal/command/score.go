@@ -33,7 +33,7 @@ type scoreText struct {
 }
 
 // add reads a word. It fails unless the word consists of separators and of numbers that a score can
-// have. at is how many people precede the word.
+// have. at is the number of people who precede the word.
 func (t *scoreText) add(word string, at int) error {
 	rest := word
 	if word == oneTwo {
@@ -63,8 +63,8 @@ func (t *scoreText) add(word string, at int) error {
 	return nil
 }
 
-// withDraw returns "½:½" for a "½" that is a drawn game, and any other word unchanged. In "½ - ½"
-// and "½ 2½", each "½" is the points of one side.
+// withDraw returns "½:½" for a "½" that is a drawn game, and any other word unchanged. next is the
+// word that follows. In "½ - ½" and "½ 2½", each "½" is the points of one side.
 func (t *scoreText) withDraw(word, next string) string {
 	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
 	if word == half && !isOfSide {
@@ -84,7 +84,7 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// scores returns the scores read so far. Several scores need a separator each. A
+// scores returns the scores read so far. If there are several, each needs a separator. A
 // ReasonIncompleteScore error names the only number outside of scores with a separator, or else the
 // last number.
 func (t *scoreText) scores() ([]ladder.Score, error) {
@@ -139,8 +139,9 @@ const (
 // it.
 var negativeNumber = regexp.MustCompile(`(?:^|[^0-9½])([` + dashes + `][0-9]+)`)
 
-// wordFault returns an error if end cannot be part of a score. word is end as typed, such as "#42"
-// for "42" or "1/2" for "1:2".
+// wordFault returns an error if end, which is a word or its last part, contains something that
+// cannot be part of a score. word is the word as typed, for the error: "#42" for "42", or "1/2" for
+// "1:2".
 func wordFault(end, word string) error {
 	hasPoint := strings.ContainsAny(end, ".,")
 	switch {
@@ -151,7 +152,7 @@ func wordFault(end, word string) error {
 	case hasPoint:
 		return formError(ReasonDecimalNumber, word)
 	case !strings.ContainsAny(end, dashes):
-		// the regular expression is slow
+		// Skip the regular expression, which is slow.
 		return nil
 	}
 	if negative := negativeNumber.FindStringSubmatch(end); negative != nil {
@@ -160,8 +161,8 @@ func wordFault(end, word string) error {
 	return nil
 }
 
-// value converts digits to a number, and adds Half for a ½ after them. The number must fit an int.
-// An empty text is 0.
+// value converts digits to a number, and adds ladder.Half for a ½ after them. The number must fit
+// an int. An empty text is 0.
 func value(digits string) int {
 	whole, isHalf := strings.CutSuffix(digits, half)
 	n, _ := strconv.Atoi(whole)
@@ -177,7 +178,7 @@ var fractions = regexp.MustCompile(
 	`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 
 // anyDigits matches digits of any script and of keycaps. It also matches digits together with the
-// letter before them, because those are part of a name such as "Ali٣".
+// letter before them, which shows that they belong to a name such as "Ali٣".
 var anyDigits = regexp.MustCompile(`\pL\p{Nd}+|\p{Nd}+[\x{FE0F}\x{20E3}]*`)
 
 // withASCIIDigits replaces full-width, Arabic and other digits, and keycaps, with 0 to 9, except
@@ -214,10 +215,10 @@ func withoutTieBreak(word string) string {
 	return word
 }
 
-// isNumber reports whether s consists of digits.
+// isNumber reports whether s consists of one or more ASCII digits.
 func isNumber(s string) bool { return s != "" && strings.Trim(s, digits) == "" }
 
-// isPoints reports whether s consists of digits and ½.
+// isPoints reports whether s is not empty and consists of ASCII digits and ½.
 func isPoints(s string) bool { return s != "" && strings.Trim(s, digits+half) == "" }
 
 // isDigit reports whether r may be part of a number in a score.

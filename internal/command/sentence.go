@@ -91,8 +91,8 @@ var slavicForms = readForms(
 	"victory against O", // победа над bob
 )
 
-// formsOfSender are the forms of the words after a known outcome of the sender, such as "@bob"
-// after "/won".
+// formsOfSender are the forms of a report whose command or previous result already states the
+// sender's outcome, such as "@bob" after "/won".
 var formsOfSender = readForms("[prep] [art] O", "I [prep] O", "S prep O", "")
 
 // formsWithoutVerb are the forms of a result without a verb, whose score is about the first side or
@@ -144,8 +144,8 @@ type piece struct {
 	word
 	at      int  // how many people precede it
 	isNamed bool // a person directly precedes it
-	// it is set apart from the person before, by a pause, by a greeting before that person, or
-	// because it is a word for the sender
+	// isApart is set if the piece is set apart from the person before it: by a pause, by a greeting
+	// before that person, or because it is a word for the sender.
 	isApart bool
 	verbs   []verb // its possible readings, if it says who won
 
@@ -169,7 +169,8 @@ func (p piece) isSubject(language string) bool {
 // isObject reports whether a word for the sender may be an object.
 func (p piece) isObject() bool { return p.isSender && p.meaning != me }
 
-// verb returns the reading of the word as a verb of a language, in a role.
+// verb returns the word's reading as a verb of the given language in the given role. ok is false if
+// it has none.
 func (p piece) verb(language, role string) (v verb, ok bool) {
 	i := slices.IndexFunc(p.verbs, func(v verb) bool { return v.language == language && v.role == role })
 	if i < 0 {
@@ -178,8 +179,8 @@ func (p piece) verb(language, role string) (v verb, ok bool) {
 	return p.verbs[i], true
 }
 
-// isOf reports whether the piece is a verb, and each of its readings has one of these kinds of
-// subject.
+// isOf reports whether the piece is a verb whose subject, in each of its readings, is of one of the
+// given kinds.
 func (p piece) isOf(people ...who) bool {
 	return len(p.verbs) > 0 && !slices.ContainsFunc(p.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
 }
@@ -195,8 +196,8 @@ type sentence struct {
 }
 
 // subject returns the side that the words about the outcome, or else the score, are about: 0 is the
-// first side. ok is false if the words leave the side open. first is how many of the people are on
-// the first side.
+// first side. first is the number of people on the first side. ok is false if the words leave open
+// which side they are about.
 func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	if l.isOpen {
 		return 0, false
@@ -207,7 +208,7 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 		if len(pieces) == 2 && pieces[0].isSide && !pieces[0].isSender && pieces[1].meaning == passive {
 			return 0, false // "@bob got it 3:1"
 		}
-		// "the score was 3:1"
+		// In "the score was 3:1", "was" is not a passive.
 		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == passive })
 		all := formsWithoutVerb
 		if l.said != unknown {
@@ -219,7 +220,7 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 			!slices.ContainsFunc(pieces, isOther) {
 			return 0, false // "Олегу 3:1" may be what he won or what he lost
 		}
-		// "/lost @bob vs me"
+		// In "/lost @bob vs me", the loser may be Bob.
 		isOfOther := ok && l.said != unknown && s.subject != nil && !s.subject.isSender && s.object.isSender
 		return s.subjectSide(), ok && !isOfOther
 	}
@@ -286,7 +287,7 @@ func (s *sentence) fill(fields []field, pieces []piece) bool {
 	return true
 }
 
-// fits reports whether a piece can fill a field.
+// fits reports whether a piece can fill a field. name is one of the alternatives of the field.
 func (s *sentence) fits(name string, p *piece) bool {
 	switch name {
 	case "S":
@@ -317,7 +318,7 @@ func (s sentence) agrees() bool {
 		return false // "@alice beat @bob with @carol"
 	case subject == nil:
 		isOfOther := v.who == others || v.who == several || s.aux != nil && s.aux.meaning == has
-		// "@bob besiegt"
+		// In "@bob besiegt", Bob may be the subject or the object.
 		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 ||
 			v.role == roleBeat && v.meaning == lost && !s.object.isOblique // "unterlag @bob"
 		return !isOfOther && !maybeOfOther && !isToSender
@@ -336,7 +337,7 @@ func (s sentence) agrees() bool {
 		return s.claim.isNamed || s.aux != nil // not in "@bob 3:1 won"
 	case s.object == nil:
 		takesObject := func(w verb) bool { return w.language == v.language && w.role == roleBeat }
-		// "ganó @bob", but neither "gewann @bob" nor "venceu @bob"
+		// The subject may follow in "ganó @bob", but not in "gewann @bob" or "venceu @bob".
 		return v.who == others && !slices.ContainsFunc(s.claim.verbs, takesObject)
 	default:
 		// A feminine verb may be about either of two names in the same case.
@@ -364,8 +365,8 @@ func (l line) sentence(first int) []piece {
 	return all
 }
 
-// withWord adds a word. Of several words before a person, the most specific counts: "contra o",
-// "con el".
+// withWord adds a word. Of several words before a person, it keeps the most specific: "contra" of
+// "contra o", and "con" of "con el".
 func withWord(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isBefore := func(m meaning) bool { return m == versus || over <= m && m <= article }
@@ -379,7 +380,8 @@ func withWord(all []piece, p piece) []piece {
 }
 
 // withPerson adds a person. People on one side become one piece if at most a word such as "with" or
-// an article is between them. A person who is set apart, as by a pause, joins only after a "with".
+// an article is between them. A person who is set apart, for example by a pause, joins only after a
+// "with".
 func withPerson(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isWith := false

@@ -14,10 +14,11 @@ import (
 	"elobot/internal/sentences"
 )
 
-// TestSentences reads what people type when a game is over. The bot must not record a wrong winner,
-// ask without the truth among the answers, or suggest another command. It must record the plain
-// forms of each language. Of the other sentences that are clear to a native speaker, it may ask
-// about at most a third. docs/dev/sentences.md has the outcomes; -update writes it.
+// TestSentences checks how the bot reads what people type when a game is over. The bot must not
+// record a wrong winner, ask without the truth among the answers, or suggest another command. It
+// must record the plain forms of each language. Of the other sentences that are clear to a native
+// speaker, it may ask about at most a third. docs/dev/sentences.md has the outcomes; -update writes
+// it.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	var table, hardest strings.Builder
@@ -60,7 +61,7 @@ func TestSentences(t *testing.T) {
 
 var username = regexp.MustCompile(`@\w+`)
 
-// judgeSentence returns the outcome of a sentence, and a description of how it is read.
+// judgeSentence returns the outcome of a sentence, and a description of how the bot reads it.
 func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome, is string) {
 	t.Helper()
 	var m message
@@ -148,8 +149,8 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 
 var updateSentences = flag.Bool("update", false, "write docs/dev/sentences.md instead of comparing with it")
 
-// checkSentencesPage checks that docs/dev/sentences.md has these outcomes, or writes it with
-// -update.
+// checkSentencesPage checks that docs/dev/sentences.md has the given outcomes. With -update, it
+// writes the page instead.
 func checkSentencesPage(t *testing.T, table, hardest string) {
 	t.Helper()
 	const file = "../../docs/dev/sentences.md"

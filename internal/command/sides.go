@@ -21,7 +21,7 @@ func (l line) boundary() (at int, ok bool, err error) {
 	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
-		// "and" joins all neighbors except for one pair: "@a+@b @c+@d"
+		// In "@a+@b @c+@d", "and" joins all neighbors except for one pair.
 		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 {
 			at = 1
 			for slices.Contains(l.joined, at) {
@@ -143,7 +143,7 @@ func withoutStandIns(side []Person) (people []Person, standIns int) {
 // size returns the number of people who play, including stand-ins.
 func (m Match) size() int { return len(m.A) + len(m.B) + m.StandIns[0] + m.StandIns[1] }
 
-// IsEven reports whether the sides have the same size.
+// IsEven reports whether the sides have the same size, including stand-ins.
 func (m Match) IsEven() bool { return len(m.A)+m.StandIns[0] == len(m.B)+m.StandIns[1] }
 
 // isOfUnnamed reports whether the report begins with an outcome whose subject is not named.

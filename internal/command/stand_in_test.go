@@ -30,8 +30,8 @@ func lineupOf(m command.Match) string {
 	return strings.Join(sides, " vs ")
 }
 
-// TestStandIns: the word for a guest fills a place in a team, in all languages, and is nobody. Each
-// side has a player, and a match has at most two stand-ins.
+// TestStandIns checks that the word for a guest fills a place in a team, in all languages, and is
+// not read as a name. Each side needs a player, and a match can have two stand-ins.
 func TestStandIns(t *testing.T) {
 	t.Parallel()
 	players := []command.Person{
@@ -66,7 +66,7 @@ func TestStandIns(t *testing.T) {
 		{"bobby и carol обыграли гостью и alice 3:1", players, "bobby carol vs alice+1"},
 		{"гостью и alice обыграли bobby и carol 3:1", players, "bobby carol vs alice+1"},
 		{"alice и гостя против bobby и carol 3:1", players, ok},
-		// In Ukrainian the word is a subject, in Russian an object.
+		// In Ukrainian, "гостя" is a subject, in Russian an object.
 		{"гостя и alice обыграли bobby и carol 3:1", players, "alice+1 vs bobby carol | bobby carol vs alice+1"},
 		{"with guest vs bobby carol 3:1", players, "sam+1 vs bobby carol"},
 		{"me guest vs bobby carol 3:1", players, "sam+1 vs bobby carol"},
@@ -80,10 +80,10 @@ func TestStandIns(t *testing.T) {
 		{"alice bobby vs guest guest 3:1", players, "nameless_guest"},
 		{"alice guest bobby carol 3:1", players, "no_versus"},
 		{"alice guest vs bobby carol 3:1\ndave guest vs bobby carol 1:3", players, ok + " ; bobby carol vs dave+1"},
-		// a quoted word is a name
+		// A quoted word is a name.
 		{`alice "guest" vs bobby carol 3:1`, players, "unknown_name"},
 		{`alice "Guest" vs bobby carol 3:1`, with("Guest"), "alice guest vs bobby carol"},
-		// Somebody has the word as a name, so only what has one reading is clear.
+		// If a player has the word as a name, a report with two readings is in doubt.
 		{"alice guest vs bobby carol 3:1", with("Guest"), ok + " | alice guest vs bobby carol"},
 		{"alice guest vs bobby carol 3:1", with("Guest Smith"), ok + " | alice guest smith vs bobby carol"},
 		{"alice Gast vs bobby carol 3:1", with("Guest"), ok},
@@ -111,7 +111,7 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// TestQuestionAboutStandIn: in a question, the word for a guest is a name.
+// TestQuestionAboutStandIn checks that the word for a guest is a name in a question.
 func TestQuestionAboutStandIn(t *testing.T) {
 	t.Parallel()
 	guest := command.Person{ID: 5, Name: "Guest", Player: 5}

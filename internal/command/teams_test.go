@@ -208,8 +208,8 @@ func TestParseMatchTeamSize(t *testing.T) {
 	}
 }
 
-// TestParseMatchSidesShareNothing: changing a person of the first side, or appending a person,
-// changes neither the second side nor the mentions of the command.
+// TestParseMatchSidesShareNothing checks that changing a person of the first side, or appending a
+// person to it, changes neither the second side nor the mentions of the command.
 func TestParseMatchSidesShareNothing(t *testing.T) {
 	t.Parallel()
 	m := namings()[0].fill("/match {a} vs {b} 3:1")

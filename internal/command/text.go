@@ -8,7 +8,8 @@ import (
 // placeholder stands for a person in a text.
 const placeholder = "\uFFFC"
 
-// text is the arguments of a command, with a placeholder for each person who is mentioned or named.
+// text has the arguments of a command, with a placeholder for each person who is mentioned or
+// named.
 type text struct {
 	written string
 	people  []Person // in the order of their placeholders

@@ -11,9 +11,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestWinners reads sentences that state the winner. testdata/winners/en.txt explains their form.
-// Each must have the outcome that its heading names. The bot must not record another winner or
-// suggest another command. If it asks who won, the true winner must be among the answers.
+// TestWinners checks how the bot reads sentences that state the winner. testdata/winners/en.txt
+// explains the form of the cases. Each sentence must have the outcome that its heading names. The
+// bot must not record another winner or suggest another command. If it asks who won, the answers
+// must include the true winner.
 func TestWinners(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/winners") {
@@ -47,8 +48,8 @@ func TestWinners(t *testing.T) {
 	}
 }
 
-// judge returns the outcome of a sentence, given its true result, and a description of how it is
-// read.
+// judge returns the outcome of a sentence, given its true result, and a description of how the bot
+// reads it.
 func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 	t.Helper()
 	c, ok := parseHabit("/match " + sentence)

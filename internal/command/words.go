@@ -16,20 +16,21 @@ const (
 	game             // the name of a game: it may name a ladder, and is a filler otherwise
 	greeting         // a filler that addresses the person named after it
 	the              // a filler that may stand between a preposition and a name
-	// part of a match: "set". Beside a stated outcome, it leaves open who won the match
+	// oneSet is a part of a match, such as "set". Beside a stated outcome, it leaves open who won
+	// the match.
 	oneSet
 	past    // an earlier day. Beside present and a stated outcome, it leaves open who won
 	present // today
-	// an emoji of the winner or of a rank: a mood beside a person, elsewhere a filler
+	// joy is an emoji of the winner or of a rank. Beside a person it is a mood, elsewhere a filler.
 	joy
 	mood // an emoji or a word that hints at who won, if no other word says so
-	// joins the people before and after it; elsewhere a filler
+	// and joins the people before and after it. Elsewhere it is a filler.
 	and
 	versus // separates the sides: "against"
 	me     // the sender as a subject: "I"
 	meOrI  // the sender as an object, or as a subject on the first side: "me"
 	toMe   // the sender as an object: "mich"
-	// The following words are a stand-in: somebody without a name, who fills a place in a team.
+	// The following words mean a stand-in: a guest without a name who fills a place in a team.
 	standIn        // "guest"
 	standInOpen    // in a form that is a subject in one language and an object in another: "гостя"
 	standInOblique // in a case that a subject cannot have: "гостем"
@@ -38,13 +39,12 @@ const (
 	drew           // neither side won
 	separator      // between two numbers a colon, before a person the meaning "to", elsewhere a filler
 	times          // between two numbers a colon, elsewhere the meaning "versus"
-	early          // the match ended early or was not played, so its games do not count
+	early          // the match ended early or was not played, so its games do not affect the result
 	afterTime      // the match went to extra time or penalties
 	clock          // before a number an error, because it means a time of day; elsewhere the meaning "of"
 	clockOrMarker  // like clock, but elsewhere the meaning "marker"
 
-	// Up to article, most of the following words count in a form if a person follows, and are
-	// fillers elsewhere.
+	// Most of the following words, up to article, are fillers unless a person follows.
 
 	over      // stands before the loser, also after a noun
 	marker    // stands before the other side, but not after a noun: "den @bob"
@@ -68,23 +68,21 @@ const (
 	not       // a negation, or "almost"
 )
 
-// isFiller reports whether a word says nothing about the sides, the score or the outcome of a
-// report.
+// isFiller reports whether a word does not affect the sides, the score or the outcome of a report.
 func (m meaning) isFiller() bool { return filler <= m && m <= the }
 
-// isMinor reports whether the person before a word also counts as directly before the next word.
+// isMinor reports whether a person still counts as directly before a word if a word with this
+// meaning stands between them.
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
-// isSender reports whether a word stands for the sender.
 func (m meaning) isSender() bool { return me <= m && m <= toMe }
 
-// isStandIn reports whether a word stands for a stand-in.
 func (m meaning) isStandIn() bool { return standIn <= m && m <= standInOblique }
 
 // isColon reports whether a word may be the colon between two numbers.
 func (m meaning) isColon() bool { return m == separator || m == times || m == personalA }
 
-// isWith reports whether a word is one such as "with", which may join two people.
+// isWith reports whether a word means "with" and so may join two people.
 func (m meaning) isWith() bool { return m == with || m == withOrTo }
 
 // isBeforePerson reports whether a word may be a preposition or an article before a person, apart
@@ -303,19 +301,30 @@ func (v verb) isSlavic() bool {
 	return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
 }
 
-// gameWords are the words of the names of games. A word that is also in verbs or in the vocabulary
-// has its meaning there.
+// namelessWords are the words for a person who shows no name, in all languages. A number follows.
+var namelessWords = strings.Fields(`player person persona pessoa игрок гравець`)
+
+// IsOfNameless reports whether a name is like what messages show in place of a name, as in
+// "Player 2", in any language.
+func IsOfNameless(name string) bool {
+	word, number, _ := strings.Cut(foldName(name), " ")
+	return slices.Contains(namelessWords, word) && isNumber(number)
+}
+
+// gameWords has each word that is part of the name of a game. A word that is also in verbs or in
+// vocabulary keeps its meaning there.
 var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys(games)), " "), "_", " "))
 
 // namesToo are words with a meaning in reports that are also names.
-var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria
-	vitória vitoria win wo zeit пен`)
+var namesToo = wordSet(`abd al an beach catan d dart del den drew em extra ff golf ha oi ot pen ret tempo time ty
+	victoria
+	vitória vitoria win wo won zeit пен`)
 
 // mayBeName reports whether a word with a meaning in reports may also be a name.
 func mayBeName(word string) bool { return namesToo[word] || meaningOf(word).isStandIn() }
 
-// countWords say how often something happened, so they are not taken for unknown names. Their
-// meaning in a report is not clear: "beat @bob 3:1 twice".
+// countWords are words for how often something happened. A report must not take them for unknown
+// names, but cannot ignore them either, because their effect is unclear: "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes
 	дважды трижды раз раза двічі тричі рази разів`)
 

@@ -9,41 +9,50 @@ import "fmt"
 type Point string
 
 const (
-	// Applying: the changes of one command, or of several together, are decided, and none has been
-	// written.
+	// Applying is visited when the changes of one command, or of several together, are decided, and
+	// none has been written.
 	Applying Point = "applying"
-	// Batching: a result is about to be written alone, or waits to be written with others.
+	// Batching is visited when a result is about to be written alone, or waits to be written with
+	// others.
 	Batching Point = "batching"
-	// ApplyingTogether: the transaction with the changes of several results is on its way to the
-	// database, and may or may not commit.
+	// ApplyingTogether is visited when the transaction with the changes of several results is on
+	// its way to the database, and may or may not commit.
 	ApplyingTogether Point = "applying together"
-	// Applied: the changes of one command, or of several together, have committed, but the caller
-	// does not know yet.
+	// Applied is visited when the changes of one command, or of several together, have committed,
+	// but the caller does not know yet.
 	Applied Point = "applied"
-	// Handled: all effects of an update have committed, but Telegram has no confirmation yet.
+	// Importing is visited when some of the rows or statements of an import have been sent, and the
+	// others have not. There are many visits in an import.
+	Importing Point = "importing"
+	// Handled is visited when all effects of an update have committed, but Telegram has no
+	// confirmation yet.
 	Handled Point = "handled"
-	// Fired: either a timer has fired and all its effects have committed, or the timer has failed
-	// to fire.
+	// Fired is visited when either a timer has fired and all its effects have committed, or the
+	// timer has failed to fire.
 	Fired Point = "fired"
-	// Requesting: the notices of a message are marked as sending, but no request has begun.
+	// Requesting is visited when the notices of a message are marked as sending, but no request has
+	// begun.
 	Requesting Point = "requesting"
-	// Requested: the requests for a message have ended, but their result has not been written.
+	// Requested is visited when the requests for a message have ended, but their result has not
+	// been written.
 	Requested Point = "requested"
-	// Making: a message that must exist only once in its chat, such as a board, is about to be
-	// sent.
+	// Making is visited when a message that must exist only once in its chat, such as a board, is
+	// about to be sent.
 	Making Point = "making"
-	// Pinning: a board is about to be pinned. The result of sending or editing it has not been
-	// written.
+	// Pinning is visited when a board is about to be pinned. The result of sending or editing it
+	// has not been written.
 	Pinning Point = "pinning"
-	// Pinned: the request to pin a board has ended. Its result has not been written.
+	// Pinned is visited when the request to pin a board has ended. Its result has not been written.
 	Pinned Point = "pinned"
-	// Renewing: the lease is about to be renewed.
+	// Renewing is visited when the lease is about to be renewed.
 	Renewing Point = "renewing"
-	// Renewed: the renewal of the lease has returned, and its result has not been used.
+	// Renewed is visited when the renewal of the lease has returned, and its result has not been
+	// used.
 	Renewed Point = "renewed"
-	// Migrating: a migration is marked as begun, and no statement of it has been sent.
+	// Migrating is visited when a migration is marked as begun, and none of its statements has been
+	// sent.
 	Migrating Point = "migrating"
-	// Migrated: a migration has committed.
+	// Migrated is visited when a migration has committed.
 	Migrated Point = "migrated"
 )
 
@@ -64,9 +73,9 @@ const (
 )
 
 // Plan returns the content of a plan file. The plan is to carry out the action what at the nth
-// visit to the point p. n counts from 1. Only visits after the file was written count.
+// visit to the point p after the file was written. n counts from 1.
 func Plan(p Point, n int, what string) string { return fmt.Sprintf("%d %s %s", n, what, p) }
 
-// Poison is a text that, in an update, kills the process that handles the update. It imitates an
-// update that needs too much memory.
+// Poison kills the process that handles an update containing this text. Such an update behaves like
+// one that needs too much memory.
 const Poison = "crashpoint"

@@ -63,7 +63,7 @@ func At(p Point) {
 	}
 }
 
-// await waits until the plan has been carried out. It unlocks visits meanwhile, so that other
+// await waits until the plan has been carried out. Meanwhile, it unlocks visits, so that other
 // goroutines can reach points.
 func await(done <-chan struct{}) {
 	visits.Unlock()
@@ -71,7 +71,6 @@ func await(done <-chan struct{}) {
 	<-done
 }
 
-// awaitPlan waits until there is a new plan file.
 func awaitPlan(path string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -98,7 +97,7 @@ func end() {
 	select {}
 }
 
-// AtUpdate kills the process if an update contains the poison.
+// AtUpdate kills the process if the update raw contains the [Poison].
 func AtUpdate(raw []byte) {
 	if bytes.Contains(raw, []byte(Poison)) {
 		end()

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestEveryFailedAttemptIsLogged: each failed attempt at an update is logged, with the count of
-// attempts so far. During a database outage, attempts are not logged: the outage is logged for all
-// updates together.
+// TestEveryFailedAttemptIsLogged checks that each failed attempt at an update is logged, with the
+// count of attempts so far. During a database outage, attempts are not logged: the outage is logged
+// for all updates together.
 func TestEveryFailedAttemptIsLogged(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{

@@ -15,8 +15,8 @@ const (
 	// carefulFor is the minimum duration of careful mode. It exceeds the minute within which the
 	// messenger redelivers an update that has crashed the process.
 	carefulFor = 2 * time.Minute
-	// suspectWait is how long an update waits if an earlier attempt did not return. The update may
-	// have crashed the process, so other updates go first.
+	// suspectWait is how long an update waits if an earlier attempt at it did not return. The
+	// update may have crashed the process, so other updates go first.
 	suspectWait = 2 * time.Second
 	// endTimeout limits recording that an attempt has returned.
 	endTimeout = time.Second
@@ -32,8 +32,8 @@ type Attempts interface {
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
 	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End deletes all records of the update. An attempt at it has returned, which shows that the
-	// update does not crash the process.
+	// End deletes all records of the update. It is called once an attempt has returned, which shows
+	// that the update does not crash the process.
 	End(ctx context.Context, update int64) error
 	// Open reports whether an attempt at any update began recently and did not return. Updates that
 	// have become dead letters do not count.
@@ -54,8 +54,8 @@ func (w *Worker) BeCareful(reason string) {
 	w.careful.until.Store(&until)
 }
 
-// endIfOver ends the mode if its time is over and no attempt is open. The caller must hold the
-// turn, so that no recorded attempt is running.
+// endIfOver ends careful mode if its minimum duration is over and no attempt is open. The caller
+// must hold the turn, so that no recorded attempt is running.
 func (w *Worker) endIfOver(ctx context.Context) error {
 	if until := w.careful.until.Load(); until == nil || time.Now().Before(*until) {
 		return nil
@@ -97,7 +97,7 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 		return nil, ctx.Err()
 	}
 	if err == nil && lost == 0 {
-		// Even if Open fails for good, the attempt is recorded.
+		// A failure of Open that is not retryable must not prevent the record of the attempt.
 		err = t.ifRetryable(ctx, t.endIfOver(ctx))
 	}
 	if err == nil {
@@ -121,9 +121,9 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// ifRetryable returns an error of reading or recording attempts if the database is unavailable, a
-// lock is in the way or the context has ended. It logs any other error and returns nil: such an
-// error says nothing about the update, which is handled anyway.
+// ifRetryable returns err, an error of reading or recording attempts, if the database is
+// unavailable, a lock is in the way or the context has ended. It logs any other error and returns
+// nil, because the update is not at fault and can be handled without a record.
 func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -136,8 +136,6 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	return nil
 }
 
-// lost returns how many earlier attempts at the update did not return, and when the first of them
-// began.
 func (t *task) lost(ctx context.Context) (n int, first time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()

@@ -59,7 +59,6 @@ func (a *attempts) of(update int64) int {
 	return a.lost[update]
 }
 
-// set sets the number of lost attempts at an update.
 func (a *attempts) set(update int64, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +88,8 @@ func (b *bot) checkOneAtATime(u Update) {
 	}
 }
 
-// checkLog checks for which reasons careful mode has begun, and whether it has ended.
+// checkLog checks that the log reports the beginning of careful mode once for each of the reasons,
+// and its end if and only if ended is set.
 func (b *bot) checkLog(ended bool, reasons ...string) {
 	b.t.Helper()
 	said := b.log.with(carefulLine)
@@ -103,9 +103,9 @@ func (b *bot) checkLog(ended bool, reasons ...string) {
 	}
 }
 
-// TestCareful: in careful mode, updates are handled one at a time, and each is recorded first. An
-// update with lost attempts lets the others go first. The first update after two minutes ends the
-// mode. Later updates are handled in parallel and not recorded.
+// TestCareful checks that, in careful mode, updates are handled one at a time, and each is recorded
+// first. An update with lost attempts lets the others go first. The first update after two minutes
+// ends the mode. Later updates are handled in parallel and not recorded.
 func TestCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestCareful(t *testing.T) {
 		after(t, time.Second)
 		b.checkLog(false, "a crash")
 		after(t, time.Second)
-		b.come(Update{ID: 10, Lane: 1}) // the last one alone
+		b.come(Update{ID: 10, Lane: 1}) // the last update that is handled alone
 		after(t, time.Second)
 		b.checkLog(true, "a crash")
 		b.come(updates(100, 20, sequence(1, 11, 1)...)...)
@@ -148,8 +148,9 @@ func TestCareful(t *testing.T) {
 	})
 }
 
-// TestCarefulWhileAttemptsAreOpen: careful mode lasts while an attempt at any update is open, and
-// outlives the poller. After another call of BeCareful, the mode lasts at least carefulFor again.
+// TestCarefulWhileAttemptsAreOpen checks that careful mode lasts while an attempt at any update is
+// open, and outlives the poller. After another call of BeCareful, the mode lasts at least
+// carefulFor again.
 func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,9 +182,9 @@ func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	})
 }
 
-// TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead
-// letter without another attempt. If storing the dead letter has crashed the process as well, the
-// sender is not notified.
+// TestUpdateThatEndsTheProcess checks that, after eight attempts that did not return, the update
+// becomes a dead letter without another attempt. If storing the dead letter has crashed the process
+// as well, the sender is not notified.
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
@@ -209,8 +210,8 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 	}
 }
 
-// TestFailureIsNoCrash: an attempt that fails does not count as lost, and clears the record of
-// earlier lost attempts.
+// TestFailureIsNoCrash checks that an attempt that fails does not count as lost, and clears the
+// record of earlier lost attempts.
 func TestFailureIsNoCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -226,8 +227,8 @@ func TestFailureIsNoCrash(t *testing.T) {
 	})
 }
 
-// TestAwayWhileCareful: if an attempt cannot be recorded because of an outage, the update is not
-// handled until the outage ends.
+// TestAwayWhileCareful checks that, if an attempt cannot be recorded because of an outage, the
+// update is not handled until the outage ends.
 func TestAwayWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestAwayWhileCareful(t *testing.T) {
 	})
 }
 
-// TestCarefulStop: an attempt that a clean stop interrupts is not lost.
+// TestCarefulStop checks that an attempt that a clean stop interrupts is not lost.
 func TestCarefulStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -267,8 +268,8 @@ func TestCarefulStop(t *testing.T) {
 	})
 }
 
-// TestLockedWhileCareful: an update that waits for a lock does not block the others once an attempt
-// at it has returned.
+// TestLockedWhileCareful checks that an update that waits for a lock does not block the others once
+// an attempt at it has returned.
 func TestLockedWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -281,15 +282,15 @@ func TestLockedWhileCareful(t *testing.T) {
 		}
 		b.come(updates(1, 40, 1, 2, 3, 4)...)
 		b.startCarefully()
-		after(t, 20*time.Second) // if the busy one goes first, it takes 7 s, and 30 others take 3 s
+		after(t, 20*time.Second) // if the busy update goes first, it takes 7 s, and 30 others take 3 s
 		equal(t, b.count(), 30, "updates handled while one waits")
 		after(t, 2*time.Minute)
 		b.checkConfirmed()
 	})
 }
 
-// TestAttemptsThatCannotBeRecorded: if Begin or End fails because the permission is missing, the
-// update is still handled.
+// TestAttemptsThatCannotBeRecorded checks that, if Begin or End fails because the permission is
+// missing, the update is still handled.
 func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("permission denied")
@@ -309,8 +310,8 @@ func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	}
 }
 
-// TestCarefulWebhook: the webhook also handles updates one at a time, and gives up on an update
-// with too many lost attempts.
+// TestCarefulWebhook checks that the webhook also handles updates one at a time, and gives up on an
+// update with too many lost attempts.
 func TestCarefulWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

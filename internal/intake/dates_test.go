@@ -57,9 +57,9 @@ func (d *dates) check(t *testing.T, want map[int64]float64) {
 	}
 }
 
-// TestPressesAreDated: an update without a date gets the time of its receipt, or the date of the
-// next dated update in any lane if that is earlier. It is never dated before the dated updates that
-// precede it.
+// TestPressesAreDated checks that an update without a date gets the time of its receipt, or the
+// date of the next dated update in any lane if that is earlier. It is never dated before the dated
+// updates that precede it.
 func TestPressesAreDated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestPressesAreDated(t *testing.T) {
 	})
 }
 
-// TestPressesAtTheEndOfAFullBatch: presses at the end of a full batch are left to the next batch,
-// where they get the date of the next dated update.
+// TestPressesAtTheEndOfAFullBatch checks that presses at the end of a full batch are left to the
+// next batch, where they get the date of the next dated update.
 func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -99,8 +99,9 @@ func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	})
 }
 
-// TestPressIsDatedByItsReceipt: a press is dated by its receipt, even if it is handled only at a
-// later attempt. The webhook does not retry during an outage, so the update itself fails there.
+// TestPressIsDatedByItsReceipt checks that a press is dated by its receipt, even if it is handled
+// only at a later attempt. The webhook does not retry during an outage, so the update itself fails
+// there.
 func TestPressIsDatedByItsReceipt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -55,7 +55,7 @@ type messenger struct {
 	onUpdates func(ctx context.Context) error // runs first and may fail or hang
 	onConfirm func(ctx context.Context) error
 	isDone    func(id int64) bool
-	show      int // the most updates returned at once
+	show      int // maximum number of updates returned at once
 
 	mu      sync.Mutex
 	arrived chan struct{} // closed when there is something new
@@ -293,7 +293,7 @@ func (b *bot) Save(ctx context.Context, letter DeadLetter) error {
 	return nil
 }
 
-// tries returns the times of the attempts, relative to the first attempt.
+// tries returns the times of the attempts at an update, relative to the first attempt.
 func (b *bot) tries(id int64) []time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

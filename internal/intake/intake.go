@@ -69,7 +69,8 @@ const (
 	Unavailable
 )
 
-// Source is where updates come from. Its errors are transient, unless a *SourceError is Fatal.
+// Source is the messenger's queue of updates. Its errors are transient, unless a *SourceError is
+// Fatal.
 type Source interface {
 	// Updates confirms all updates before the offset and returns the first unconfirmed updates, at
 	// most 100. If there are none, it waits for the first update, at most for the given time.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestBusyUpdate: an update that waits for a lock is retried for as long as it takes. Only its own
-// lane waits with it; all other updates that the messenger returns are handled.
+// TestBusyUpdate checks that an update that waits for a lock is retried for as long as it takes.
+// Only its own lane waits with it; all other updates that the messenger returns are handled.
 func TestBusyUpdate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -53,8 +53,8 @@ func TestDatabaseAway(t *testing.T) {
 	})
 }
 
-// TestSomeDoNotNeedDatabase: an update that does not need the database is handled and does not end
-// the outage.
+// TestSomeDoNotNeedDatabase checks that an update that does not need the database is handled and
+// does not end the outage.
 func TestSomeDoNotNeedDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 	})
 }
 
-// TestOutageOutlivesPoller: a new poller takes over its predecessor's outage, which still ends even
-// if the update that failed last does not come again.
+// TestOutageOutlivesPoller checks that a new poller takes over its predecessor's outage, which
+// still ends even if the update that failed last does not come again.
 func TestOutageOutlivesPoller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,8 +121,8 @@ func TestOutageOutlivesPoller(t *testing.T) {
 	})
 }
 
-// TestOutageEndsWithFailure: an outage also ends when the update that last failed because of it
-// fails through its own fault.
+// TestOutageEndsWithFailure checks that an outage also ends when the update that last failed
+// because of it fails again, this time through its own fault.
 func TestOutageEndsWithFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,8 +154,9 @@ func TestOutageEndsWithFailure(t *testing.T) {
 	})
 }
 
-// checkOutages checks that the log reports one outage of about the given length: as often as
-// reports says, once a minute, and when it ends.
+// checkOutages checks that the log reports one outage that began at begun and lasted about the
+// duration lasted. There must be one line a minute, as many as reports in all, and one line when
+// the outage ends.
 func (b *bot) checkOutages(begun time.Time, reports int, lasted time.Duration) {
 	b.t.Helper()
 	away, back := b.log.with("ERROR "+awayLine), b.log.with("INFO "+backLine)

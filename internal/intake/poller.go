@@ -36,8 +36,8 @@ type Poller struct {
 
 	offset int64
 	dated  time.Time // the date of the last dated update
-	// queue has the updates in progress and those persisted behind them, in the order of arrival.
-	// They are few enough to search.
+	// queue holds the updates in progress, and the persisted updates behind them, in the order of
+	// arrival. The queue is short enough for a linear search.
 	queue []*pending
 }
 
@@ -183,8 +183,8 @@ func (p *Poller) advance() {
 }
 
 // finish waits for the updates in progress, and confirms those before the first that is not
-// persisted. The messenger redelivers all other updates. Those that have been persisted have no
-// second effect.
+// persisted. The messenger redelivers all other updates. A redelivered update that was already
+// persisted has no second effect.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestOffset: no offset confirms an update too early or is requested again too soon; the messenger
-// reports both. The poller ignores updates that are returned again, persisted or not.
+// TestOffset checks that no offset confirms an update too early or is requested again too soon; the
+// messenger reports both. The poller ignores updates that are returned again, persisted or not.
 func TestOffset(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestOffset(t *testing.T) {
 	})
 }
 
-// TestUpdateComesDuringPoll: after a long poll has returned an update, the next poll waits until a
-// quick handler has finished, and then confirms the update.
+// TestUpdateComesDuringPoll checks that, after a long poll has returned an update, the next poll
+// waits until a quick handler has finished, and then confirms the update.
 func TestUpdateComesDuringPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// TestEmptyAnswers: a messenger that does not wait is not polled in a busy loop.
+// TestEmptyAnswers checks that a messenger that does not wait is not polled in a busy loop.
 func TestEmptyAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +117,8 @@ func (i noWait) Updates(ctx context.Context, offset int64, _ time.Duration) ([]U
 	return i.messenger.Updates(ctx, offset, 0)
 }
 
-// TestNumbersBeginAnew: updates are handled and confirmed in order even if their ids restart at a
-// lower or higher number, as they may after a quiet week.
+// TestNumbersBeginAnew checks that updates are handled and confirmed in order even if their ids
+// restart at a lower or higher number, as they may after a quiet week.
 func TestNumbersBeginAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,8 +165,8 @@ func TestFatalSourceError(t *testing.T) {
 	})
 }
 
-// TestRetryAfter: the poller asks again when the messenger allows it, and then confirms the updates
-// persisted in the meantime.
+// TestRetryAfter checks that the poller asks again when the messenger allows it, and then confirms
+// the updates persisted in the meantime.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{5 * time.Second, 3 * time.Hour} {

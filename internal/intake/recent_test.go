@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestDeliveredAgain: an update that was handled or became a dead letter within the last minute is
-// not handled again when it is redelivered. Any other redelivered update gets another attempt.
+// TestDeliveredAgain checks that a redelivered update is not handled again if it was handled or
+// became a dead letter within the last minute. Any other redelivered update gets another attempt.
 func TestDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

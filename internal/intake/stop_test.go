@@ -37,9 +37,9 @@ func TestStopWithNothingInHand(t *testing.T) {
 	})
 }
 
-// TestStopIsBounded: a stop takes at most finishTimeout plus confirmTimeout. An update whose
-// handler hangs, or that fails because of an outage, stays unconfirmed together with all updates
-// behind it, and the next poller handles it.
+// TestStopIsBounded checks that a stop takes at most finishTimeout plus confirmTimeout. An update
+// whose handler hangs, or that fails because of an outage, stays unconfirmed together with all
+// updates behind it, and the next poller handles it.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangs := func(ctx context.Context, u Update) error {
@@ -92,8 +92,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// TestStopWhileWaiting: the poller stops even while it waits as the messenger demanded. An update
-// that waits for its next attempt is still handled.
+// TestStopWhileWaiting checks that the poller stops even during a long wait that the messenger has
+// asked for. An update that waits for its next attempt is still handled.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// TestFailuresInTurns: outages and locks double one wait between attempts, and the update's own
-// failures double a separate one. Only the time of its own failures counts toward giving up.
+// TestFailuresInTurns checks that the waits between attempts double separately after outages and
+// locks, and after the update's own failures. Only the time of its own failures counts toward
+// giving up.
 func TestFailuresInTurns(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		attempts string // the outcome of each, see outcome; the last outcome repeats
+		attempts string // the outcome of each attempt, see outcome; the last one repeats
 		letters  string // the outcome of each attempt to store the dead letter
 		careful  bool
 		want     string // times in milliseconds: of attempts, of storing (letter), and of the next update (end)

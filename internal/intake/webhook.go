@@ -15,7 +15,8 @@ import (
 const (
 	// secretHeader carries the secret that was registered with the webhook's address.
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxBody limits the size of an update in bytes. The largest updates have about 10,000 bytes.
+	// maxBody limits the size of an update in bytes. The largest updates are about 10,000 bytes
+	// long.
 	maxBody = 1 << 20
 	// warnEvery is the shortest time between two log lines about requests refused for the same
 	// reason: anyone on the internet may send many.
@@ -127,7 +128,8 @@ func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int
 
 var errWrongSecret = errors.New("missing or wrong secret")
 
-// refuse logs why a request is refused, as often as sometimes allows, and returns the status.
+// refuse logs the reason why a request is refused, but only as often as sometimes allows. It
+// returns the status.
 func (hook *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
 	sometimes.Do(func() {
 		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute",

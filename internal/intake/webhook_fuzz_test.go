@@ -17,8 +17,9 @@ type keeper func(DeadLetter) error
 
 func (k keeper) Save(_ context.Context, letter DeadLetter) error { return k(letter) }
 
-// FuzzWebhook: every request gets one of the documented answers: 405 for any method but POST, 401
-// for a wrong secret, and 200 if and only if its update has been handled or is a dead letter.
+// FuzzWebhook checks that every request gets a documented answer. The answer is 405 for any method
+// but POST, 401 for a wrong secret, and 200 if and only if the update has been handled or is a dead
+// letter.
 func FuzzWebhook(f *testing.F) {
 	for _, body := range []string{
 		`{"id": 1}`, `{"id": 2, "lane": -7}`, `{"id": 3}`, `{"id": 4}`, `{"id": 5}`, `{"id": 1}{"id": 2}`, `{"id": "1"}`,

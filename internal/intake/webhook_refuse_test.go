@@ -91,8 +91,8 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestWebhookWarns: the log reports requests with a wrong secret once a minute, without their
-// content.
+// TestWebhookWarns checks that the log reports requests with a wrong secret once a minute, without
+// their content.
 func TestWebhookWarns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

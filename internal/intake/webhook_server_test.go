@@ -42,8 +42,8 @@ func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	return resp.StatusCode
 }
 
-// TestWebhookLength: a request whose body is too large, missing or cut off by a wrong length does
-// not get 200. A request gets 200 if and only if its update was handled.
+// TestWebhookLength checks that a request whose body is too large, missing or cut off by a wrong
+// length does not get 200. A request gets 200 if and only if its update was handled.
 func TestWebhookLength(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", maxBody)

@@ -175,9 +175,9 @@ func TestWebhookFailingUpdate(t *testing.T) {
 	}
 }
 
-// TestWebhookDatabaseAway: during an outage, updates that need the database get 503, and the others
-// are handled. When an update comes again after the outage, it gets 200. The log reports the outage
-// once a minute.
+// TestWebhookDatabaseAway checks that, during an outage, updates that need the database get 503,
+// and the others are handled. When an update comes again after the outage, it gets 200. The log
+// reports the outage once a minute.
 func TestWebhookDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestWebhookDatabaseAway(t *testing.T) {
 	})
 }
 
-// TestWebhookClientLeaves: a client that disconnects frees its lane, and its update is not
-// confirmed.
+// TestWebhookClientLeaves checks that a client that disconnects frees its lane, and its update is
+// not confirmed.
 func TestWebhookClientLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestWebhookClientLeaves(t *testing.T) {
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		p.post(gone, Update{ID: 4}) // disconnected before its turn, which has come at once
+		p.post(gone, Update{ID: 4}) // its client has disconnected, although its turn comes at once
 		b.onKeep = func(ctx context.Context) error { return hang(ctx) }
 		storing, cancel := context.WithCancel(t.Context())
 		b.answer = func(context.Context, Update) error { return ErrUnreadable }

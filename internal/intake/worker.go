@@ -42,7 +42,7 @@ type Worker struct {
 	careful careful
 	now     func() time.Time
 	log     *slog.Logger
-	// recent has the ids of updates that were persisted recently. A messenger that missed the
+	// recent holds the ids of updates that were persisted recently. A messenger that missed the
 	// confirmation redelivers these updates, but they need not reach the database again.
 	recent *recent.Set[int64]
 }
@@ -143,7 +143,8 @@ func (t *task) persisted(ctx context.Context) {
 	t.recent.Add(t.update.ID, rememberRecent)
 }
 
-// judge returns what is to blame for an error, and updates what is known about an outage.
+// judge returns the Blame for an error. It also notes in t.outage whether the error shows an outage
+// of the database.
 func (t *task) judge(ctx context.Context, err error) Blame {
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) {
 		// neither says anything about the database

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// retries lists when the attempts at an update are made, from the first attempt on, if each returns
-// errOwn at once.
+// retries lists the times of the attempts at an update, relative to the first, if each attempt
+// returns errOwn at once.
 var retries = []time.Duration{0, 100 * ms, 300 * ms, 700 * ms, 1500 * ms, 2500 * ms, 3500 * ms, 4500 * ms}
 
 func TestFailingUpdate(t *testing.T) {
@@ -88,9 +88,10 @@ func failing(times int, err error) func(int) error {
 	}
 }
 
-// TestManyBehindOneThatIsStuck: Telegram returns only the first 100 unconfirmed updates. Among
-// these, all updates in other lanes than a stuck update are handled at once. All other updates are
-// handled when the stuck update has become a dead letter.
+// TestManyBehindOneThatIsStuck checks that an update that fails or hangs does not delay other
+// lanes, even if more updates wait behind it than a poll returns. Of the first 100 updates, those
+// in other lanes are handled at once. All others are handled once the stuck update has become a
+// dead letter.
 func TestManyBehindOneThatIsStuck(t *testing.T) {
 	t.Parallel()
 	stuck := map[string]func(ctx context.Context) error{
@@ -114,7 +115,7 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 				b.come(updates(1, 501, sequence(0, lanes, 1)...)...)
 				b.start()
 				synctest.Wait()
-				others := 0 // in other lanes than the stuck one, among the first 100
+				others := 0 // updates among the first 100 that are in lanes other than the stuck one
 				for id := int64(1); id < 100; id++ {
 					if id%lanes != 0 {
 						others++
@@ -136,8 +137,8 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// TestCut: an update whose attempts are slow, hang or fail through its own fault is persisted
-// within attemptTimeout.
+// TestCut checks that an update whose attempts are slow, hang or fail through its own fault is
+// persisted within attemptTimeout.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -4,8 +4,8 @@
 //	go test -tags mutants ./internal/mutants                       # every mutant dies
 //	go test -tags mutants ./internal/mutants -run TestMutantsApply # each applies and compiles
 //
-// The -overlay flag of the go command applies a mutant, so the tree does not change. The tests also
-// fail if the code that a mutant replaces does not occur exactly once in its file. This reveals an
-// outdated mutant. For each mutant, docs/dev/guarantees.md lists the guarantee that it breaks and
-// the test that detects it.
+// The -overlay flag of the go command applies a mutant, so the source files stay unchanged. The
+// tests also fail if the code that a mutant replaces does not occur exactly once in its file. This
+// reveals an outdated mutant. For each mutant, docs/dev/guarantees.md lists the guarantee that it
+// breaks and the test that detects it.
 package mutants

@@ -81,7 +81,8 @@ func TestMutantsDie(t *testing.T) {
 	}
 }
 
-// failed matches a test that failed or timed out, or a failed package.
+// failed matches the line of output about a test that failed or timed out, or about a failed
+// package.
 var failed = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |panic: test timed out|FAIL\s+elobot/)(\S*)`)
 
 // overlay applies the mutant to a copy of its file, and returns the path of the overlay file for
@@ -115,8 +116,8 @@ func (m mutant) overlay(t *testing.T) string {
 	return list
 }
 
-// run runs the go command in the root of the repository. The overlay is in the environment, so that
-// it also applies to programs that tests build.
+// run runs the go command in the root of the repository. It passes the overlay in the environment,
+// so the overlay also applies to programs that tests build.
 func run(ctx context.Context, overlay string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root

@@ -35,6 +35,63 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarize$",
 	},
 	{
+		name: "imported rows not known", file: "internal/ranking/import.go",
+		before: "known[key] = true", after: "known[key] = false",
+		packages: "./internal/ranking", tests: "^TestImportEqualsPlainLadder$",
+	},
+	{
+		name: "choice about an import lost", file: "internal/ranking/import_chat.go",
+		before: "*snap.Prompt.Import != *o.prompt.Import", after: "*snap.Prompt.Import != *snap.Prompt.Import",
+		packages: "./internal/ranking", tests: "^TestImportChosenAtOnce$",
+	},
+	{
+		name: "imported rows at the end", file: "internal/ranking/import.go",
+		before: "ladder.Place(p.before.Ordered, times)", after: "ladder.Place(nil, times)",
+		packages: "./internal/ranking", tests: "^TestImportBetween$",
+	},
+	{
+		name: "import committed early", file: "internal/postgres/pgranking/import.go",
+		before:   "	ids := make(map[ladder.MatchID]bool, len(n.Matches))\n",
+		after:    "	ids := make(map[ladder.MatchID]bool, len(n.Matches))\n	_, _ = l.db.Exec(ctx, `COMMIT; BEGIN`)\n",
+		packages: "./cmd/elobot", tests: "^TestKilledImporting$",
+	},
+	{
+		name: "staged matches counted before", file: "internal/ranking/import.go",
+		before: "m.Number < part.numbers[0] || m.Number > part.numbers[1]", after: "m.Number > 0",
+		packages: "./internal/ranking", tests: "^TestCommandsDuringAnImport$",
+	},
+	{
+		name: "players change during an import", file: "internal/ranking/import.go",
+		before: "isSame := snap.Group ==", after: "isSame := true || snap.Group ==",
+		packages: "./internal/ranking", tests: "^TestPlayersChangeDuringAnImport$",
+	},
+	{
+		name: "superseded history not exported", file: "internal/postgres/pgranking/export_tables.go",
+		before:   "JOIN elo_history t ON t.match_id = m.id",
+		after:    "JOIN elo_history t ON t.match_id = m.id AND t.superseded_at = 'infinity'",
+		packages: "./internal/ranking", tests: "^TestAnySeasons$",
+	},
+	{
+		name: "restore not verified", file: "internal/ranking/export.go",
+		before: "err = verifyRestored(ctx, l, snap.Chat.ID)", after: "_ = verifyRestored(ctx, l, snap.Chat.ID)",
+		packages: "./internal/ranking", tests: "^TestHostileExports$",
+	},
+	{
+		name: "last match of an import kept", file: "internal/ranking/import.go",
+		before: "w.Unplayed = append(w.Unplayed, player)", after: "_ = player",
+		packages: "./internal/ranking", tests: "^TestImportUndoProperty$",
+	},
+	{
+		name: "start rating of an undone import kept", file: "internal/postgres/pgranking/import.go",
+		before: "AND o.import <> $2 AND i.undone_at IS NULL", after: "AND $2::integer > 0 AND i.undone_at IS NULL",
+		packages: "./internal/ranking", tests: "^TestStartRatings$",
+	},
+	{
+		name: "imported match moved by its number", file: "internal/ranking/need.go",
+		before: "n.match.isOfOtherDay() || n.match.isImported()", after: "n.match.isOfOtherDay()",
+		packages: "./internal/ranking", tests: "^TestMoveOfImported$",
+	},
+	{
 		name: "upset not derived again", file: "internal/ladder/replay.go",
 		before: "if m.Upset != upset {", after: "if m.Upset != upset && false {",
 		packages: "./internal/ranking", tests: "^TestUpsetIsDerivedAgain$",
@@ -141,6 +198,12 @@ var mutants = []mutant{
 		name: "replayed from the wrong match", file: "internal/ladder/replay.go",
 		before: "if !seen[p.Player] {", after: "if seen[p.Player] = false; !seen[p.Player] {",
 		packages: "./internal/ranking", tests: "^TestUndoMatch$",
+	},
+	{
+		name: "mapping committed alone", file: "internal/postgres/pgranking/remap.go",
+		before:   "if r.Claimed != 0 {",
+		after:    `batch.Queue("COMMIT"); batch.Queue("BEGIN"); if r.Claimed != 0 {`,
+		packages: "./cmd/elobot", tests: "^TestKilledMergingAndSplitting$",
 	},
 	{
 		name: "one provisional match too many", file: "internal/ladder/standing.go",

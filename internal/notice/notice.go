@@ -24,7 +24,8 @@ const (
 )
 
 // Lifetime returns how long a notice is worth sending: 10 minutes for an Answer, and 24 hours for
-// all other notices. Telegram keeps an update for 24 hours, too, until the bot fetches it.
+// all other notices. The latter is also how long Telegram keeps an update that the bot has not
+// fetched.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -66,8 +67,8 @@ func Register[N any](k Kind) Kind {
 	return k
 }
 
-// KindOf returns the kind of a notice. For a Fleeting notice whose Fleeting method returns true,
-// the Purpose is Answer. KindOf panics if the type is not registered.
+// KindOf returns the kind of a notice. If the notice has a Fleeting method that returns true, the
+// Purpose is Answer. KindOf panics if the type is not registered.
 func KindOf(n Notice) Kind {
 	k, ok := kinds[reflect.TypeOf(n)]
 	if !ok {

@@ -32,7 +32,7 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// TestMisuse: programming errors cause a panic.
+// TestMisuse checks that programming errors cause a panic.
 func TestMisuse(t *testing.T) {
 	t.Parallel()
 	for name, misuse := range map[string]func(){

@@ -16,8 +16,8 @@ func (m *memory) addBoard(chat ChatID) int64 {
 	return m.put(row{chat: chat, action: Ensure, purpose: notice.Notification, target: 7, known: "another"})
 }
 
-// TestBoardsGoLast: a board waits until its chat has no messages or pages to send, even while a
-// message waits for the limits or for a retry.
+// TestBoardsGoLast checks that a board waits until its chat has no messages or pages to send, even
+// while a message waits for the limits or for a retry.
 func TestBoardsGoLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,8 @@ func TestBoardsGoLast(t *testing.T) {
 	})
 }
 
-// TestBoardsDelayNoMessages: a board in flight does not delay a message that the limits allow.
+// TestBoardsDelayNoMessages checks that a board in flight does not delay a message that the limits
+// allow.
 func TestBoardsDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,9 +88,9 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 	})
 }
 
-// TestContentMadeWhenSent: the store gets the sender's receipt for a board, including the
-// fingerprint. A board that the sender skips counts as skipped in the statistics, but its request
-// counts against the limits.
+// TestContentMadeWhenSent checks that the store gets the sender's receipt for a board, including
+// the fingerprint. A board that the sender skips counts as skipped in the statistics, but its
+// request counts against the limits.
 func TestContentMadeWhenSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,8 +129,8 @@ func TestContentMadeWhenSent(t *testing.T) {
 	})
 }
 
-// TestTouched: Touched is called for each wake and for each message sent, but not for boards, which
-// would otherwise be updated forever. BoardBegins is called for boards only.
+// TestTouched checks that Touched is called for each wake and for each message sent, but not for
+// boards, which would otherwise be updated forever. BoardBegins is called for boards only.
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,7 @@ const outageChats = 3
 type breaker struct {
 	open    bool
 	until   time.Time     // earliest time of the next probe
-	backoff retry.Backoff // yields the pauses of an outage; nil before the first one
+	backoff retry.Backoff // yields the pauses of an outage; nil before the first pause
 
 	limits []limit // recent rate limits, at most one for each chat
 	// failing holds the chats that count toward outageChats.
@@ -82,8 +82,8 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	return pause
 }
 
-// answered records that a request ended in a way that neither rateLimited nor failed records. It
-// reports whether this closes an open circuit.
+// answered records an outcome of a request other than those that rateLimited and failed record. It
+// reports whether this outcome closes an open circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {
 	case !b.open:

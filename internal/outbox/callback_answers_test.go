@@ -27,9 +27,9 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 
 func durations(at ...time.Duration) []time.Duration { return at }
 
-// TestCallbackAnswersDoNotWait: a callback answer does not wait for the limits, for a send slot of
-// messages, for the pause of a frozen chat, or for the circuit. In its chat, it waits only for
-// earlier callback answers.
+// TestCallbackAnswersDoNotWait checks that a callback answer does not wait for the limits, for a
+// send slot of messages, for the pause of a frozen chat, or for the circuit. In its chat, it waits
+// only for earlier callback answers.
 func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
@@ -78,8 +78,8 @@ func TestCallbackAnswersDoNotWait(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswersDelayNothingElse: callback answers, even failing ones, neither delay messages
-// nor use up limits or send slots.
+// TestCallbackAnswersDelayNothingElse checks that callback answers, even failing ones, neither
+// delay messages nor use up limits or send slots.
 func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -121,8 +121,8 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswersOfChats: the callback answers of a chat are sent one at a time, in order. Up
-// to Settings.Parallel chats are answered at the same time.
+// TestCallbackAnswersOfChats checks that the callback answers of a chat are sent one at a time, in
+// order. Up to Settings.Parallel chats are answered at the same time.
 func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 	})
 }
 
-// TestCallbackAnswersTakeTurns: the callback answer that has waited longest goes first.
+// TestCallbackAnswersTakeTurns checks that the callback answer that has waited longest goes first.
 func TestCallbackAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -37,9 +37,9 @@ func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 }
 
 // Wake tells the dispatcher that these lanes have something to send. It never blocks. A lost wake
-// delays a lane at most until the next poll. Wake reports whether the dispatcher accepts wakes. It
-// does not while it is stopping or not running; the caller then has to notify another instance. No
-// wake is needed for items that were committed before Run started.
+// delays a lane at most until the next poll. Wake returns false if the dispatcher is stopping or
+// not running. The caller then has to notify another instance. No wake is needed for items that
+// were committed before Run started.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,7 +59,7 @@ func (d *Dispatcher) Wake(lanes ...Lane) bool {
 // Stats returns the current measurements.
 func (d *Dispatcher) Stats() Stats { return d.stats.read() }
 
-// acceptWakes sets whether Wake accepts lanes.
+// acceptWakes sets whether Wake accepts lanes, and forgets the lanes woken so far.
 func (d *Dispatcher) acceptWakes(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 // to send.
 type logPage struct {
 	levels   map[logLine]string
-	fields   map[string]string // which lines have the field, in words, by field
+	fields   map[string]string // by field: which lines have it, in the words of the page
 	actions  []string
 	outcomes map[string]bool
 }
@@ -38,7 +38,7 @@ func codes(text string) (all []string) {
 	return all
 }
 
-// table returns the rows of the first table after the given text, without its header.
+// table returns the cells of each row of the first table after the given text, except the header.
 func table(t *testing.T, page, after string) (rows [][]string) {
 	t.Helper()
 	_, page, found := strings.Cut(page, after)
@@ -103,8 +103,8 @@ func (p logPage) fieldsOf(result string, repetition bool) []string {
 	return slices.Sorted(slices.Values(fields))
 }
 
-// TestDocumentedLog: for every outcome of an attempt to send, the log lines have the documented
-// message, level, result and fields. All documented lines are tried.
+// TestDocumentedLog checks that, for every outcome of an attempt to send, the log lines have the
+// documented message, level, result and fields. All documented lines are tried.
 func TestDocumentedLog(t *testing.T) {
 	t.Parallel()
 	page := readLogPage(t)
@@ -235,7 +235,8 @@ func (l logged) values(fields map[string]string) map[string]string {
 	return values
 }
 
-// check compares a line with its documentation.
+// check fails the test unless the level, the fields and the action of a line are documented. The
+// argument repetition tells whether the attempt repeats a request.
 func (p logPage) check(t *testing.T, l logged, repetition bool) {
 	t.Helper()
 	equal(t, strings.ToLower(l.level.String()), p.levels[l.line()], "level of %+v", l.line())

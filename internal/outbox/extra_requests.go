@@ -9,8 +9,8 @@ import (
 )
 
 // requests counts and times the requests that a sender makes for one message. Each request has the
-// full timeout: the time that the sender takes to prepare the request or waits to begin it does not
-// count. All requests for a callback answer share one timeout.
+// full timeout, no matter how long the sender has prepared it or waited to begin it. All requests
+// for a callback answer share one timeout.
 type requests struct {
 	term    *term
 	lane    *lane
@@ -107,7 +107,6 @@ func (t *term) onAsked(r extraRequest, now time.Time) {
 	t.extra = append(t.extra, r)
 }
 
-// dropExtra removes the extra request of a lane from the queue, if there is one.
 func (t *term) dropExtra(l *lane) {
 	t.extra = slices.DeleteFunc(t.extra, func(r extraRequest) bool { return r.lane == l })
 }
@@ -129,6 +128,6 @@ func (t *term) beginExtra(now time.Time) {
 // mayBeginExtra reports whether an extra request is waiting and may begin now, regardless of the
 // lease.
 func (t *term) mayBeginExtra(now time.Time) bool {
-	waiting := len(t.extra) // their lanes hold send slots, but they are not in flight
+	waiting := len(t.extra) // their lanes hold send slots, but have no request in flight
 	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.sending-waiting).After(now)
 }

@@ -21,10 +21,10 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	return m
 }
 
-// TestExtraRequests: extra requests for a message count against all limits. Of the limits, an extra
-// request waits only for the total one, and it goes ahead of other chats. The chat's next message
-// waits until the limits, which count all of these requests, allow it. Each request has the full
-// timeout.
+// TestExtraRequests checks that extra requests for a message count against all limits. An extra
+// request itself waits only for the total limit, and goes before the requests to other chats. The
+// chat's next message waits until its limits, which count the extra requests, allow it. Each
+// request has the full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +56,8 @@ func TestExtraRequests(t *testing.T) {
 	})
 }
 
-// TestStopBeforeAnExtraRequest: a stopping dispatcher begins no extra request. The next dispatcher
-// sends the message again, which is not a possible duplicate.
+// TestStopBeforeAnExtraRequest checks that a stopping dispatcher begins no extra request. The next
+// dispatcher sends the message again, which is not a possible duplicate.
 func TestStopBeforeAnExtraRequest(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]Limits{"in flight": {}, "waiting": {Total: []Window{{1, time.Minute}}}} {
@@ -88,8 +88,8 @@ func TestStopBeforeAnExtraRequest(t *testing.T) {
 	}
 }
 
-// TestExtraRequestsWhileTheCircuitIsOpen: while the circuit is open, an extra request waits. When
-// the pause is over, the extra request is the probe.
+// TestExtraRequestsWhileTheCircuitIsOpen checks that, while the circuit is open, an extra request
+// waits. When the pause is over, the extra request is the probe.
 func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,10 +123,10 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	})
 }
 
-// TestPreparationTakesNoTimeFromTheRequest: the time that the sender takes before the first
-// request, for example to draw a picture, does not shorten the request's timeout. The request waits
-// until the lease lasts long enough. The request does not begin if the dispatcher stops, if the
-// lease is not renewed, or if the preparation takes longer than the timeout.
+// TestPreparationTakesNoTimeFromTheRequest checks that the time that the sender takes before the
+// first request, for example to draw a picture, does not shorten the request's timeout. The request
+// waits until the lease lasts long enough. The request does not begin if the dispatcher stops, if
+// the lease is not renewed, or if the preparation takes longer than longestPreparation.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
@@ -138,7 +138,8 @@ func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 		"sent": {takes: 3 * s, lease: time.Hour, requests: 1}, "stopped": {takes: 3 * s, lease: time.Hour, stops: true},
 		"stopped while the lease is short": {takes: 500 * time.Millisecond, lease: 6200 * time.Millisecond, stops: true},
 		"until the lease is renewed":       {takes: 500 * time.Millisecond, lease: 6200 * time.Millisecond, renewed: true, requests: 1},
-		"without a lease":                  {takes: 3 * s, lease: 7 * s}, "too slow": {takes: 6200 * time.Millisecond, lease: time.Hour},
+		"without a lease":                  {takes: 3 * s, lease: 7 * s}, "slow": {takes: 25 * s, lease: time.Hour, requests: 1},
+		"too slow": {takes: 30*s + s/2, lease: time.Hour},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			store, sender := newMemory(), newMessenger(t, answersAfter(4*s))
@@ -156,7 +157,7 @@ func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 			case tc.stops:
 				checkBetween(t, "stopping", p.stop(), max(0, tc.takes-s), max(leasePoll, tc.takes-s))
 			}
-			advance(t, 7*s)
+			advance(t, 35*s)
 			r := store.row(1)
 			if n, sent := len(sender.all()), r.state == rowSent; n != tc.requests ||
 				sent != (tc.requests > 0) || r.PossibleDuplicates != 0 {

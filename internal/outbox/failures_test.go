@@ -20,8 +20,8 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 	}
 }
 
-// TestBackoff: the pauses after failures that the item did not cause grow up to 20 s. The item
-// never becomes a dead letter because of such failures.
+// TestBackoff checks that, after failures that the item did not cause, the pauses grow to at most
+// 20 s, and the item never becomes a dead letter.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
@@ -51,7 +51,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestBackoffIsForgotten: the backoff of a lane starts over after the lane had nothing to send.
+// TestBackoffIsForgotten checks that the backoff of a lane starts over after the lane had nothing
+// to send.
 func TestBackoffIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,8 +76,8 @@ func TestBackoffIsForgotten(t *testing.T) {
 	})
 }
 
-// TestRateLimitedWithoutATime: without a RetryAfter, the pauses after rate limits are at least a
-// second long, and grow up to 20 s.
+// TestRateLimitedWithoutATime checks that, without a RetryAfter, the pauses after rate limits are
+// at least a second long, and grow to at most 20 s.
 func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +99,8 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 	})
 }
 
-// TestFailuresEnd: after Settings.MaxFailures requests that failed for an unknown reason, an item
-// becomes a dead letter and the lane continues with the next item.
+// TestFailuresEnd checks that, after Settings.MaxFailures requests that failed for an unknown
+// reason, an item becomes a dead letter and the lane continues with the next item.
 func TestFailuresEnd(t *testing.T) {
 	t.Parallel()
 	others := []error{failure(Unreachable), rateLimited(time.Second), rateLimited(0), failure(Unauthorized)}
@@ -151,8 +152,8 @@ func TestFailuresEnd(t *testing.T) {
 	}
 }
 
-// TestBackoffSpreads: backoffs begin with different pauses, so that chats do not all retry at the
-// same time after an outage.
+// TestBackoffSpreads checks that backoffs begin with different pauses, so that chats do not all
+// retry at the same time after an outage.
 func TestBackoffSpreads(t *testing.T) {
 	t.Parallel()
 	const chats = 200

@@ -20,8 +20,8 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestOneLaneProbes: once three chats are rate limited, only about one request follows each pause.
-// After the first success, all lanes send.
+// TestOneLaneProbes checks that, once three chats are rate limited, about one request follows each
+// pause. After the first success, all lanes send.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,9 +37,9 @@ func TestOneLaneProbes(t *testing.T) {
 		dispatch(t, store, sender, Settings{Parallel: 4})
 		advance(t, 3*time.Minute)
 		equal(t, store.count(rowSent), chats, "items sent")
-		// Four requests begin at first, and two more before the third answer is known. Then there
-		// is a probe about every seven seconds, and one request for each chat after the circuit
-		// closes.
+		// Four requests begin at first, and two more before the third answer has been processed.
+		// Then there is a probe about every seven seconds, and one request for each chat after the
+		// circuit closes.
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestHangingSender: a hanging sender is canceled at the timeout. If it ignores the cancellation,
-// its send slot is free for other lanes a second later.
+// TestHangingSender checks that a hanging sender is canceled at the timeout. If it ignores the
+// cancellation, its send slot is free for other lanes a second later.
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
 	heeding := func(ctx context.Context) error { return &Failure{Kind: Ambiguous, Err: hang(ctx)} }
@@ -77,7 +77,8 @@ func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, 
 	return f(ctx, m)
 }
 
-// TestHangingStore: a hanging call to Store.Advance is canceled after storeTimeout and repeated.
+// TestHangingStore checks that a hanging call to Store.Advance is canceled after storeTimeout and
+// repeated.
 func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestStoreIsUnavailable: if all calls to Store.Advance fail for a while, nothing is lost or sent
-// twice. The log reports the start and the end of the outage, once each.
+// TestStoreIsUnavailable checks that, if all calls to Store.Advance fail for a while, nothing is
+// lost or sent twice. The log reports the start and the end of the outage, once each.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute
@@ -83,8 +83,8 @@ func TestStoreIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestPoison: a result that can never be persisted, or a lane that can never be taken, delays the
-// other chats by a few seconds at most.
+// TestPoison checks that a result that can never be persisted, or a lane that can never be taken,
+// delays the other chats by a few seconds at most.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	const poisoned, chats, rounds = ChatID(0), 60, 30
@@ -135,8 +135,8 @@ func TestPoison(t *testing.T) {
 
 func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
 
-// TestStepsAreBatched: only one batch is written at a time. The results and takes that come up
-// meanwhile form the next batch, which has at most maxBatch entries.
+// TestStepsAreBatched checks that only one batch is written at a time. The results and takes that
+// come up meanwhile form the next batch, which has at most maxBatch entries.
 func TestStepsAreBatched(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{8, 32, 600} {
@@ -175,7 +175,7 @@ func TestStepsAreBatched(t *testing.T) {
 					t.Errorf("a step of %d results and %d lanes", s.Results, s.Lanes)
 				}
 			}
-			if want := min(parallel-1, maxBatch); together < want { // the first one does not wait
+			if want := min(parallel-1, maxBatch); together < want { // the first result goes alone
 				t.Errorf("at most %d results in one step, want %d", together, want)
 			}
 			if limit := 3*items*(parallel/maxBatch+1) + 3; len(steps) > limit {

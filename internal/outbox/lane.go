@@ -73,8 +73,8 @@ const (
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of a lane. The messenger's id of the lane's chat is to, and private
-// means that it is a chat with one person. The lane's first item has the given purpose.
+// level returns the priority of lane l. The argument to is the messenger's id of its chat, private
+// is set for a chat with one person, and purpose is the purpose of the lane's first item.
 func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {
@@ -100,7 +100,8 @@ func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }
 
-// chatPace is the pace of a chat. All lanes of the chat share it, except for callback answers.
+// chatPace is the pace of a chat. All lanes of the chat share it, except the lane of callback
+// answers.
 type chatPace struct {
 	pace
 	edits    pace // requests for pages and boards
@@ -109,8 +110,8 @@ type chatPace struct {
 
 // setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
 // rest is left to messages. If there are any limits, requests for pages and boards are also at
-// least a second apart. Otherwise, quick presses of buttons would use up a limit, and the last
-// press, the only one that matters, would have to wait.
+// least a second apart. Without this spacing, quick presses of buttons would use up a limit, and
+// the last press, the only one that matters, would have to wait.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {
@@ -139,8 +140,8 @@ func (l *lane) requested(now time.Time) {
 	}
 }
 
-// others returns the other lanes that share the pace of l's chat. Callback answers share it with no
-// lane.
+// others returns the other lanes that share the pace of l's chat, or nil if l is a lane of callback
+// answers.
 func (l Lane) others() []Lane {
 	switch l.Kind {
 	case Messages:

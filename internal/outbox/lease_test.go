@@ -29,8 +29,8 @@ func (l *limitedLease) renew(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
-// TestLeaseIsLongEnoughForRequests: a request starts only if the lease lasts longer than the
-// request's timeout, with a margin. After a renewal, requests resume within leasePoll.
+// TestLeaseIsLongEnoughForRequests checks that a request starts only if the lease lasts longer than
+// the request's timeout, with a margin. After a renewal, requests resume within leasePoll.
 func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}
 }
 
-// TestLeaseIsLost: a dispatcher notices at its next write that it has lost the lease. It then
-// cancels its requests, returns ErrLeaseLost and writes nothing more.
+// TestLeaseIsLost checks that a dispatcher notices at its next write that it has lost the lease. It
+// then cancels its requests, returns ErrLeaseLost and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(p *process, store *memory){
@@ -84,7 +84,7 @@ func TestLeaseIsLost(t *testing.T) {
 			store.add(9)
 			p.Wake(9)
 		},
-		// The quick chat is answered after a second.
+		// Nothing to do: the quick chat is answered after a second, and its result is persisted.
 		"when a result is persisted": func(*process, *memory) {},
 		"when it stops": func(p *process, _ *memory) {
 			p.cancel()

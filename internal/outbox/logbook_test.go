@@ -14,7 +14,7 @@ type logbook struct {
 	attrs   []slog.Attr
 }
 
-// logged is one record.
+// logged is a log record.
 type logged struct {
 	level   slog.Level
 	message string

@@ -78,7 +78,7 @@ func (m *memory) finish(r Result) {
 	if r.Message.Action == Send {
 		asked = min(asked, r.coveredItems())
 	}
-	// The first rows, as many as ending says, get this state. The others wait.
+	// The first rows, whose number is ending, get the new state. The other rows wait.
 	f, state, ending := r.Failure, rowPlanned, asked
 	switch {
 	case f == nil:
@@ -148,7 +148,8 @@ func (m *memory) finishChat(r Result) {
 	}
 }
 
-// show stores which message the chat shows after a successful request.
+// show records the message that a successful request has sent or edited, for later edits of its
+// rows.
 func (m *memory) show(r Result, rows []*row) {
 	for _, row := range rows {
 		row.messageID = r.MessageID
@@ -193,7 +194,7 @@ func (m *memory) forgetContent(r *row) {
 	}
 }
 
-// take takes the next message of a lane, if there is one that may be sent now.
+// take takes the next message of a lane, if it may be sent now.
 func (m *memory) take(l Lane, bounds Bounds) Turn {
 	turn, open := Turn{Lane: l}, m.openIn(l)
 	if len(open) == 0 || m.blocked(l) {
@@ -243,7 +244,8 @@ func (m *memory) begin(l Lane) {
 	}
 }
 
-// merge returns how many rows the next message covers, counted from the first of the open rows.
+// merge returns how many of the open rows, counted from the first, the next message covers. A new
+// message covers at most most rows; a repeated message covers the same rows as before.
 func (m *memory) merge(open []*row, most int) int {
 	n, head := 1, open[0]
 	together := func(r *row) bool {

@@ -17,8 +17,8 @@ func (m *messenger) covered(chat ChatID) [][]int64 {
 	return covered
 }
 
-// TestMerging: a message covers as many waiting items as Bounds.Merge allows and as fit. The others
-// follow in the next messages.
+// TestMerging checks that a message covers as many waiting items as Bounds.Merge allows and as fit.
+// The others follow in the next messages.
 func TestMerging(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -58,7 +58,7 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// TestPaceMerges: items that wait for the limits of their chat are merged.
+// TestPaceMerges checks that items that wait for the limits of their chat are merged.
 func TestPaceMerges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,8 +77,9 @@ func TestPaceMerges(t *testing.T) {
 	})
 }
 
-// TestMergedMessageFails: after Rejected or Obsolete, only the first of several items ends, and the
-// others are sent again. After a failure that may be temporary, the same message is repeated.
+// TestMergedMessageFails checks that, after Rejected or Obsolete, only the first of several items
+// ends, and the others are sent again. After a failure that may be temporary, the same message is
+// repeated.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -111,8 +112,8 @@ func TestMergedMessageFails(t *testing.T) {
 	}
 }
 
-// TestOverfullLane: a lane with more items than Bounds.MaxWaiting is summarized right before its
-// next turn. If Summarize fails, the dispatcher calls it again.
+// TestOverfullLane checks that a lane with more items than Bounds.MaxWaiting is summarized right
+// before its next turn. If Summarize fails, the dispatcher calls it again.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,8 +149,8 @@ func TestOverfullLane(t *testing.T) {
 	})
 }
 
-// TestLateItem: items past their deadline are not sent. The lane continues with the next item
-// without waiting for a poll.
+// TestLateItem checks that items past their deadline are not sent. The lane continues with the next
+// item without waiting for a poll.
 func TestLateItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +172,8 @@ func TestLateItem(t *testing.T) {
 	})
 }
 
-// TestCrowdedStore: while more items than Settings.WaitingTotal wait in all chats together, only a
-// tenth of Bounds.MaxWaiting may wait in each lane.
+// TestCrowdedStore checks that, while more items than Settings.WaitingTotal wait in all chats
+// together, only a tenth of Bounds.MaxWaiting may wait in each lane.
 func TestCrowdedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,8 +181,9 @@ func TestCrowdedStore(t *testing.T) {
 		store.add(repeat(1, 30)...)
 		store.freeze(1, time.Hour)
 		dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{MaxWaiting: 50}})
-		// In the first round, 5 items may wait, so the 10 become one summary. In the second, 50
-		// may.
+		// In the first round, so many items wait in all that only 5 may wait in a lane, and the 10
+		// become one summary. Then chat 1 thaws and its items leave the store, so in the second
+		// round 50 may wait.
 		for round, want := range []int{1, 1 + 10} {
 			store.freeze(2, 2*time.Second)
 			store.add(repeat(2, 10)...)

@@ -45,8 +45,8 @@ func (m *memory) script(a addition) {
 	})
 }
 
-// replace gives the content and the deadline of page r to an older page of the same message, if
-// such a page waits and was never taken. It reports whether it found such a page.
+// replace looks for an older page of the same message that waits and was never taken, and gives it
+// the content and the deadline of page r. It reports whether it found one.
 func (m *memory) replace(r *row) bool {
 	for _, older := range m.openIn(r.lane()) {
 		if older.object == r.object && older.state == rowPlanned && older.Attempts == 0 {
@@ -99,7 +99,8 @@ func rowsOf(m Message, covered int) []int64 {
 	return ids
 }
 
-// fits returns how many items of a message fit into one request.
+// fits returns how many items of a message, counted from the first, fit into a request of the given
+// capacity.
 func (m *memory) fits(message Message, capacity int) int {
 	size, first := 0, m.row(message.Items[0].ID).script
 	for n, i := range message.Items {
@@ -114,7 +115,7 @@ func (m *memory) fits(message Message, capacity int) int {
 
 var errLost = errors.New("the answer was lost")
 
-// connection is the store as an instance sees it: with the scripted failures and delays.
+// connection is the store as an instance sees it, with the scripted failures and delays.
 type connection struct {
 	*instance
 }

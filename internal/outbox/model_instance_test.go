@@ -31,7 +31,7 @@ type instance struct {
 	refusedEpoch  int64 // last epoch that the store refused
 }
 
-// trap is an action to run at the nth of the coming moments of a kind.
+// trap is an action to run at the nth moment of a kind after the trap was set.
 type trap struct {
 	nth int
 	do  func()
@@ -49,8 +49,8 @@ func (i *instance) trap(m moment, nth int, do func()) {
 	i.traps[m] = &trap{nth, do}
 }
 
-// trigger counts a moment of the kind m, and runs the action of the trap for m if this is the nth
-// such moment.
+// trigger counts down the trap for the moment m, if one is set, and runs its action when the count
+// reaches 0.
 func (i *instance) trigger(m moment) {
 	i.mu.Lock()
 	t := i.traps[m]
@@ -258,8 +258,9 @@ func (i *instance) kill() {
 	i.cancel()
 }
 
-// call makes a call to the store with its scripted outcome. It reports whether the effect took
-// place. If it did, the error may still say that the answer was lost.
+// call runs effect as a call to the store, with the next scripted outcome in calls. It reports
+// whether effect succeeded. If effect succeeded but the answer was lost, call returns true and an
+// error.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()
@@ -318,7 +319,7 @@ func (i *instance) leaseRefused(epoch int64) {
 	i.refusedEpoch = epoch
 }
 
-// moved is Settings.ChatMigrated with its scripted outcome.
+// moved implements Settings.ChatMigrated, with the next scripted outcome.
 func (i *instance) moved(ctx context.Context, from, to int64) error {
 	i.waitThaw()
 	if err := i.wait(ctx, 0); err != nil {
@@ -355,7 +356,7 @@ func (m *memory) acquire(i *instance) *heldLease {
 }
 
 // renew extends a lease, and returns false if the lease is lost. For an isolated or killed
-// instance, it does nothing and returns true, because such an instance does not learn of the loss.
+// instance, it does nothing and returns true, because that instance cannot learn of the loss.
 func (m *memory) renew(r *heldLease) bool {
 	r.waitThaw()
 	m.mu.Lock()

@@ -75,7 +75,7 @@ type event struct {
 	strayWake    bool // wake other lanes too
 	kind         eventKind
 	moment       moment
-	nth          int  // takes effect at the nth such moment
+	nth          int  // how many moments of this kind to wait for, including the last
 	other        bool // applies to an instance that does not dispatch
 	lasts        time.Duration
 	beforeExpiry time.Duration // for isolate: adds the items this long before the lease expires
@@ -131,7 +131,8 @@ func drawLimits(t *rapid.T) Limits {
 	}
 }
 
-// drawFailing draws a failing request, after which its item is usually sent again.
+// drawFailing draws a failing request, after which its item is usually sent again. A callback
+// answer does not fail as Failed, Migrated or Forbidden.
 func drawFailing(t *rapid.T, callbackAnswer bool) fate {
 	classes := []FailureKind{
 		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden,

@@ -28,7 +28,7 @@ func (s scenario) play() (map[string]int, error) {
 	w.mu.Lock()
 	w.faultFree = true
 	w.mu.Unlock()
-	_ = sleep(context.Background(), time.Minute) // all instances are up again
+	_ = sleep(context.Background(), time.Minute) // until all instances are up again
 	w.drain()
 	// After all faults, a new item must still be sent.
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: notice.Outcome, fates: []fate{{}}}}, wake: true})
@@ -54,8 +54,9 @@ func (s scenario) play() (map[string]int, error) {
 	return w.counts.counts, err
 }
 
-// TestModel: queuemodel finds no violation, whatever fails and whichever instance dispatches. No
-// item is lost, out of order, unexpectedly duplicated, or sent faster than the limits allow.
+// TestModel checks that queuemodel finds no violation, whatever fails and whichever instance
+// dispatches. No item is lost, out of order, unexpectedly duplicated, or sent faster than the
+// limits allow.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -68,8 +69,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// TestNewestPage: a page whose first request failed is not sent again if a newer page of its
-// message waits.
+// TestNewestPage checks that a page whose first request failed is not sent again if a newer page of
+// its message waits.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, class := range []FailureKind{RateLimited, Unreachable, Ambiguous, Failed} {
@@ -95,8 +96,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestQuickPresses: after ten quick presses below a message, only two pages are sent, the last one
-// among them.
+// TestQuickPresses checks that, after ten quick presses below a message, only two pages are sent,
+// the last one among them.
 func TestQuickPresses(t *testing.T) {
 	t.Parallel()
 	press := func(i int) event {
@@ -175,9 +176,9 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// TestModelCoversAllSituations: scenarios drawn as in TestModel cover all situations. Some
-// situations are rare and depend on the order of two goroutines. While any is missing, the test
-// plays more scenarios, up to 2,000.
+// TestModelCoversAllSituations checks that scenarios drawn as in TestModel cover all situations.
+// Some situations are rare and depend on the order of two goroutines. While any is missing, the
+// test plays more scenarios, up to 2,000.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const (

@@ -104,7 +104,7 @@ func (w *world) nextMove() bool {
 }
 
 // checkCallRate reports a dispatcher that calls the store in an endless loop. It then sleeps,
-// because such a loop would stop the fake clock.
+// because the fake clock would not advance during an endless loop.
 func (w *world) checkCallRate() {
 	const maxCalls = 500
 	w.mu.Lock()
@@ -171,7 +171,6 @@ func (w *world) countOutcome(m Message, covered int, class FailureKind, f fate) 
 	}
 }
 
-// apply executes an event.
 func (w *world) apply(e event) {
 	switch e.kind {
 	case "":
@@ -221,7 +220,7 @@ func (w *world) put(e event) {
 }
 
 // host returns an instance and its host: the first instance that dispatches or, if other is set,
-// the first that does not. If there is no such instance, it returns the first of all instances.
+// the first that does not. If there is none, it returns the first of all instances.
 func (w *world) host(other bool) (*host, *instance) {
 	all := w.instances()
 	for n, i := range all {

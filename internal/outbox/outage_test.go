@@ -9,7 +9,7 @@ import (
 )
 
 // unavailable returns a function that fails all requests with the given kind until the given time,
-// and then succeeds. Each request takes as long as lasts says.
+// and then succeeds. Each request takes the duration lasts.
 func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
@@ -22,8 +22,9 @@ func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(co
 	}
 }
 
-// TestOutage: once requests have failed in three chats, one lane at a time makes a request, at
-// intervals that grow up to 20 s, and the other lanes wait. After the outage, all items are sent.
+// TestOutage checks that, once requests have failed in three chats, one lane at a time makes a
+// request, at intervals that grow up to 20 s, and the other lanes wait. After the outage, all items
+// are sent.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -72,8 +73,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutageEndsWithTheFirstAnswer: the first request that succeeds or fails as Rejected, Forbidden
-// or Obsolete ends the outage for all chats.
+// TestOutageEndsWithTheFirstAnswer checks that the first request that succeeds or fails as
+// Rejected, Forbidden or Obsolete ends the outage for all chats.
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
@@ -146,9 +147,9 @@ func TestBreakerInOutage(t *testing.T) {
 	}
 }
 
-// TestBreakerProbes: each failed probe doubles the pause, up to 20 s and within the jitter. Answers
-// and failures before the end of a pause do not count. The first answer after a pause closes the
-// circuit and resets the pauses.
+// TestBreakerProbes checks that each failed probe doubles the pause, up to 20 s and within the
+// jitter. Answers and failures before the end of a pause do not count. The first answer after a
+// pause closes the circuit and resets the pauses.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

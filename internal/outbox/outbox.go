@@ -55,7 +55,7 @@ const (
 	Send Action = "send"
 	// Edit replaces the content of an existing message. It does nothing if no message is known.
 	Edit Action = "edit"
-	// Ensure updates the only message for an object: it edits the message, or creates it.
+	// Ensure updates the one message that shows an object: it edits that message, or posts it.
 	Ensure Action = "ensure"
 	// CallbackAnswer answers a pressed button.
 	CallbackAnswer Action = "callback_answer"
@@ -93,8 +93,8 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	// Parked means that the chat is parked, and that this message tries whether the bot may write
-	// to the chat again. It is not set for answers to buttons.
+	// Parked means that the chat is parked, and that this message tests whether the bot may write
+	// to it again. It is not set for answers to buttons.
 	Parked bool
 	// Language is the IETF tag of the language to render in: the language of the item if it has
 	// one, otherwise the chat's. For Edit, it is the language of the edited message.
@@ -110,7 +110,7 @@ type Message struct {
 	Purpose notice.Purpose // of the first item
 
 	// Items are rendered in this order, oldest first. For Edit they are the complete content of the
-	// edited message, with the ids of the rows that first sent it.
+	// edited message, and have the ids of the rows that first sent it.
 	Items []Item
 	// Row is the item under which the request is logged and persisted: the first one, or for Edit
 	// the one that caused the edit. Its id is the operation id in the log and survives a crash.
@@ -163,10 +163,10 @@ type Sender interface {
 // does not wait. The error is a *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
-// FailureKind is the kind of a failure to send.
+// FailureKind determines what happens to the items of a message after a failure.
 type FailureKind string
 
-// The kinds of failures, and what happens to the items.
+// The kinds of failures, each with its effect on the items.
 const (
 	// RateLimited: the chat is paused, or for a callback answer only its lane; the item stays
 	// first.
@@ -237,16 +237,16 @@ type Result struct {
 	Dead bool
 }
 
-// Turn is what Store.Advance returns for one lane.
+// Turn is the outcome of Store.Advance for one lane.
 type Turn struct {
 	Lane    Lane
 	Message *Message // nil: nothing to send now
 	// Wait is set only if Message is nil: how long the waiting items must still wait. It is 0 if no
 	// items wait or the chat is parked.
 	Wait time.Duration
-	// Over means that the first item must no longer be sent, so the lane has to be summarized.
-	// Wait is then short but not 0: the lane is taken again soon, but not in a tight loop while
-	// summarizing skips the item because another transaction is changing it.
+	// Over means that the first item must no longer be sent, so the lane has to be summarized. Wait
+	// is then short but not 0: summarizing skips an item that another transaction is changing, and
+	// the lane must not be taken again in a tight loop meanwhile.
 	Over bool
 }
 
@@ -262,7 +262,7 @@ type Backlog struct {
 	Overfull bool
 }
 
-// Summarized counts what Store.Summarize has taken out of the lanes.
+// Summarized counts the items that Store.Summarize has ended or put into a summary.
 type Summarized struct {
 	Expired int // items past their deadline, and outdated pages
 	// Dropped counts the items that ended or became part of a summary only because too many items
@@ -317,10 +317,10 @@ type Store interface {
 	Survey(ctx context.Context, largest int) (Survey, error)
 }
 
-// Lease is the right to dispatch.
+// Lease is the right to dispatch, which at most one instance has at a time.
 type Lease interface {
 	Epoch() int64
-	// Remaining returns how long no other instance can take the lease, even if the instances'
+	// Remaining returns for how long no other instance can take the lease, even if the instances'
 	// clocks differ. At 0 or less the lease may be over.
 	Remaining() time.Duration
 }

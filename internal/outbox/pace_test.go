@@ -12,8 +12,8 @@ import (
 // span is the time of a request. The messenger may count the request at any moment within it.
 type span struct{ begun, ended time.Time }
 
-// countAt returns the largest number of requests that the messenger may count in a window that ends
-// just after the given moment.
+// countAt returns the largest number of requests that the messenger may count in a window of length
+// per that ends just after the given moment.
 func countAt(spans []span, at time.Time, per time.Duration) int {
 	until := at.Add(1) // exclusive
 	from := until.Add(-per)
@@ -26,9 +26,9 @@ func countAt(spans []span, at time.Time, per time.Duration) int {
 	return n
 }
 
-// maxCount returns the largest number of requests that the messenger may count in any window. It
-// tries only windows that end just after a request has begun, because other windows cannot contain
-// more.
+// maxCount returns the largest number of requests that the messenger may count in any window of
+// length per. It tries only windows that end just after a request has begun, because other windows
+// cannot contain more.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {
@@ -58,7 +58,8 @@ func drawWindows(maxCount int) *rapid.Generator[[]Window] {
 	}), 0, maxCount)
 }
 
-// offer is a request that becomes ready the given time after the previous one.
+// offer is a request that becomes ready when the duration after has passed since the previous
+// request became ready. It takes the duration lasts.
 type offer struct{ after, lasts time.Duration }
 
 func drawOffers(maxCount int) *rapid.Generator[[]offer] {
@@ -108,8 +109,8 @@ func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span)
 	return ready, spans
 }
 
-// TestPaceKeepsWindows: for random windows and requests, no window is exceeded, and no request
-// waits longer than necessary.
+// TestPaceKeepsWindows checks that, for random windows and requests, no window is exceeded, and no
+// request waits longer than necessary.
 func TestPaceKeepsWindows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,8 +128,8 @@ func TestPaceKeepsWindows(t *testing.T) {
 	})
 }
 
-// TestPaceForgets: a pace keeps at most twice as many requests as its largest window allows, sorted
-// by time. It never loses the latest ones, in whatever order they are added.
+// TestPaceForgets checks that a pace keeps at most twice as many requests as its largest window
+// allows, sorted by time. It never loses the latest ones, in whatever order they are added.
 func TestPaceForgets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -167,8 +168,8 @@ func TestPaceForgets(t *testing.T) {
 	})
 }
 
-// TestPaceIsTakenUpInFlight: requests in flight count. If they use up a window, the next request
-// waits until one of them ends.
+// TestPaceIsTakenUpInFlight checks that requests in flight count. If they use up a window, the next
+// request waits until one of them ends.
 func TestPaceIsTakenUpInFlight(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spans returns the spans of the requests that the function of selects, except callback answers.
+// spans returns the spans of the requests for which of returns true, except callback answers.
 func (m *messenger) spans(of func(request) bool) []span {
 	var spans []span
 	for _, r := range m.all() {
@@ -51,8 +51,8 @@ func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	return begun
 }
 
-// TestPaceOfLanes: requests begin as soon as the limits allow. A window is measured from the end of
-// a request, so slow requests make the next ones later.
+// TestPaceOfLanes checks that requests begin as soon as the limits allow. A window is measured from
+// the end of a request, so a slow request delays the requests after it.
 func TestPaceOfLanes(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -98,8 +98,8 @@ func TestPaceOfLanes(t *testing.T) {
 	}
 }
 
-// TestPaceCountsEveryRequest: edits count against the limits like new messages, and failures like
-// successes. Skipped edits do not count. Boards go last.
+// TestPaceCountsEveryRequest checks that edits count against the limits like new messages, and
+// failures like successes. Skipped edits do not count. A board is sent after all messages.
 func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,8 +248,8 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 	return nil
 }
 
-// TestPaceOfRandomLoad: for random limits and loads, everything is sent and no limit is exceeded.
-// Without restarts, no request waits longer than necessary.
+// TestPaceOfRandomLoad checks that, for random limits and loads, everything is sent and no limit is
+// exceeded. Without restarts, no request waits longer than necessary.
 func TestPaceOfRandomLoad(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// addPages adds pages. None of them replaces another.
+// addPages adds n pages to a chat. Each edits the same message, but none makes another one
+// outdated.
 func (m *memory) addPages(chat ChatID, n int) {
 	for range n {
 		m.put(row{chat: chat, action: Page, purpose: notice.Answer, target: 7})
@@ -27,8 +28,8 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 	return actions, begun
 }
 
-// TestPagesShareThePace: pages and messages share the limits of their chat, and pages use only half
-// of each limit. If both wait, messages go first, but only for pagePatience.
+// TestPagesShareThePace checks that pages and messages share the limits of their chat, and pages
+// use only half of each limit. If both wait, messages go first, but only for pagePatience.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
@@ -65,8 +66,8 @@ func TestPagesShareThePace(t *testing.T) {
 	}
 }
 
-// TestPagesDelayNoMessages: a page in flight does not delay a message that the limits allow. A page
-// waits for messages, but not longer than pagePatience.
+// TestPagesDelayNoMessages checks that a page in flight does not delay a message that the limits
+// allow. A page waits for messages, but not longer than pagePatience.
 func TestPagesDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +121,7 @@ func TestPagesDelayNoMessages(t *testing.T) {
 	})
 }
 
-// TestPageInABusyChat: even if messages always wait in a chat, a page is sent soon after
+// TestPageInABusyChat checks that even if messages always wait in a chat, a page is sent soon after
 // pagePatience.
 func TestPageInABusyChat(t *testing.T) {
 	t.Parallel()
@@ -145,8 +146,9 @@ func TestPageInABusyChat(t *testing.T) {
 	})
 }
 
-// TestPagesWaitForTheRequestInFlight: while a request from one lane uses up the chat's limit, the
-// chat's other lane waits. When the request ends, the other lane continues, whatever the outcome.
+// TestPagesWaitForTheRequestInFlight checks that, while a request from one lane uses up the chat's
+// limit, the chat's other lane waits. When the request ends, the other lane continues, whatever the
+// outcome.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
@@ -178,8 +180,8 @@ func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	}
 }
 
-// TestPagesAreNotUncertain: a page is not given up after many unknown outcomes, because repeating
-// it creates no duplicate. It ends at its deadline.
+// TestPagesAreNotUncertain checks that a page is not given up after many unknown outcomes, because
+// repeating it creates no duplicate. It ends at its deadline.
 func TestPagesAreNotUncertain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 // rounding is the tolerance for pauses that are computed in floating point.
 const rounding = time.Microsecond
 
-// TestRateLimitHoldsOneChat: a rate limit pauses its chat for RetryAfter, at least a second and
-// with a jitter of up to 10%. It does not delay other chats.
+// TestRateLimitHoldsOneChat checks that a rate limit pauses its chat for RetryAfter, at least a
+// second and with a jitter of up to 10%. It does not delay other chats.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ retryAfter, least time.Duration }{
@@ -57,7 +57,8 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 	}
 }
 
-// TestRateLimitSpreads: chats that were rate limited at the same time resume at different times.
+// TestRateLimitSpreads checks that chats that were rate limited at the same time resume at
+// different times.
 func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +91,8 @@ func TestRateLimitSpreads(t *testing.T) {
 	})
 }
 
-// TestPausedChatIsLeftAlone: a wake does not make the dispatcher ask the store about a paused chat.
+// TestPausedChatIsLeftAlone checks that a wake does not make the dispatcher ask the store about a
+// paused chat.
 func TestPausedChatIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -116,8 +118,8 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestPauseEndedByAnotherInstance: if another instance ends the pause of a chat, the chat resumes
-// at the next poll. If another instance starts one, the chat pauses.
+// TestPauseEndedByAnotherInstance checks that, if another instance ends the pause of a chat, the
+// chat resumes at the next poll. If another instance starts a pause, this instance heeds it.
 func TestPauseEndedByAnotherInstance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,8 +176,8 @@ func TestForbiddenParksChat(t *testing.T) {
 	}
 }
 
-// TestFinalFailuresDoNotDelay: after a dead letter or an obsolete item, the lane continues at once,
-// with and without merging.
+// TestFinalFailuresDoNotDelay checks that, after a dead letter or an obsolete item, the lane
+// continues at once, with and without merging.
 func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
 	for kind, end := range map[FailureKind]rowState{Rejected: rowDead, Obsolete: rowExpired} {
@@ -203,8 +205,8 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 	}
 }
 
-// TestFrozenChatsAreNotKept: chats that are frozen when the dispatcher starts are not kept in
-// memory. A poll finds them when the pause is over.
+// TestFrozenChatsAreNotKept checks that chats that are frozen when the dispatcher starts are not
+// kept in memory. A poll finds them when the pause is over.
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stat returns a value of Stats by its JSON name.
+// stat returns the value of the field of Stats with the given JSON name.
 func stat(t *testing.T, p *process, name string) any {
 	t.Helper()
 	text, err := json.Marshal(p.Stats())
@@ -47,8 +47,9 @@ func keptLease(t *testing.T) Lease {
 	return lease
 }
 
-// TestLateAnswersCauseFewDuplicates: while the messenger answers after the timeout of a first
-// request, but within the longer one of a repeated request, each message is sent at most twice.
+// TestLateAnswersCauseFewDuplicates checks that, while the messenger answers after the timeout of a
+// first request, but within the longer timeout of a repeated request, each message is sent at most
+// twice.
 func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -77,8 +78,8 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	}
 }
 
-// TestSwallowedMessagesAreDelivered: if the messenger answers no request for a minute, all messages
-// are delivered within the next three minutes.
+// TestSwallowedMessagesAreDelivered checks that, if the messenger answers no request for a minute,
+// all messages are delivered within the next three minutes.
 func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -109,9 +110,9 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// TestPossibleDuplicatesAreLimited: after five requests with an unknown outcome, the dispatcher
-// gives up on a message, and the lane continues. The pauses between these requests grow to a
-// quarter of an hour.
+// TestPossibleDuplicatesAreLimited checks that, after five requests with an unknown outcome, the
+// dispatcher gives up on a message, and the lane continues. The pauses between these requests grow
+// to a quarter of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -170,8 +171,9 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	}
 }
 
-// TestRepeatedRequestFitsTheLease: a repeated request has a longer timeout, so it begins only if
-// the lease lasts longer. Meanwhile, a first request in another lane need not wait.
+// TestRepeatedRequestFitsTheLease checks that a repeated request, which has a longer timeout,
+// begins only once the lease lasts long enough for it. Until then, a first request in another lane
+// may begin.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -204,8 +206,8 @@ func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	})
 }
 
-// TestStopWaitsForRepeatedRequest: a stop waits for the longer timeout of a repeated request, so
-// that the request need not be repeated again.
+// TestStopWaitsForRepeatedRequest checks that a stop waits for the longer timeout of a repeated
+// request, so that the request need not be repeated again.
 func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -220,8 +222,8 @@ func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	})
 }
 
-// TestCallbackAnswersRetrySoon: a callback answer is useful only for seconds. After an unknown
-// outcome it is retried soon, with the usual timeout.
+// TestCallbackAnswersRetrySoon checks that, after an unknown outcome, a callback answer is retried
+// within seconds and with the usual timeout, because it is useful only for seconds.
 func TestCallbackAnswersRetrySoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,9 +245,9 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 	})
 }
 
-// TestEditsAreRepeatedUntilTheyArrive: an edit is repeated until a request succeeds, because
-// repeating it creates no duplicate. The pauses grow to 15 minutes, and a repeated request has the
-// longer timeout.
+// TestEditsAreRepeatedUntilTheyArrive checks that an edit is repeated until a request succeeds,
+// because repeating it creates no duplicate. The pauses grow to 15 minutes, and a repeated request
+// has the longer timeout.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 	"elobot/internal/notice"
 )
 
-// TestPriorities: if not all lanes can send, their order depends on the kind of lane, on the
-// purpose of the first item, on the chat and on the waiting time.
+// TestPriorities checks that lanes that compete for the total limit or a send slot send in the
+// order of their priorities. These depend on the kind of lane, the purpose of the first item, the
+// chat and the waiting time.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	const private, favored = true, -8
@@ -91,8 +92,9 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// TestBacklogGivesNoPriority: after a lane's turn, the age of its other items gives it no priority.
-// A new message in a private chat need not wait until the backlog of all groups is sent.
+// TestBacklogGivesNoPriority checks that, after a lane's turn, the age of its other items gives it
+// no priority. A new message in a private chat need not wait until the backlog of all groups is
+// sent.
 func TestBacklogGivesNoPriority(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestRecentRequestsAreForgotten: a new dispatcher keeps the lanes with recent requests in memory
-// until those requests no longer count against the limits.
+// TestRecentRequestsAreForgotten checks that a new dispatcher keeps the lanes with recent requests
+// in memory until those requests no longer count against the limits.
 func TestRecentRequestsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,8 +36,8 @@ func TestRecentRequestsAreForgotten(t *testing.T) {
 	})
 }
 
-// TestLoadingRecentRequestsFails: until the recent requests are loaded, nothing is sent. Loading is
-// retried, and the failure is logged once.
+// TestLoadingRecentRequestsFails checks that, until the recent requests are loaded, nothing is
+// sent. Loading is retried, and the failure is logged once.
 func TestLoadingRecentRequestsFails(t *testing.T) {
 	t.Parallel()
 	for name, failCall := range map[string]func(context.Context) error{
@@ -80,7 +80,8 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 	}
 }
 
-// TestNoLimitsNeedNoRecentRequests: without limits, the dispatcher does not load recent requests.
+// TestNoLimitsNeedNoRecentRequests checks that, without limits, the dispatcher does not load recent
+// requests.
 func TestNoLimitsNeedNoRecentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,8 +25,9 @@ func (r *refusals) accepted(begun time.Time) {
 	*r = refusals{acceptedAt: latest(r.acceptedAt, begun), chats: make(map[string]map[ChatID]bool)}
 }
 
-// unsettled reports whether the item last refused in a lane may have been refused because of an
-// outage: no request that began after the item's first refusal has been accepted.
+// unsettled reports whether the item last refused in a lane may be the victim of an outage. It
+// returns false once a request that began after the item's first refusal was accepted, because that
+// rules out an outage.
 func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }

@@ -45,8 +45,8 @@ func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, reques
 	checkBetween(t, fmt.Sprintf("life of item %d", id), begun[len(begun)-1].Sub(begun[0]), low, high)
 }
 
-// TestRefusedInOneChat: an item that is always refused for an unknown reason, in only one chat, is
-// retried for about a minute. Then it becomes a dead letter, and its lane continues.
+// TestRefusedInOneChat checks that an item that is always refused for an unknown reason, in only
+// one chat, is retried for about a minute. Then it becomes a dead letter, and its lane continues.
 func TestRefusedInOneChat(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]Action{"message": Send, "page": Page, "board": Ensure} {
@@ -66,9 +66,9 @@ func TestRefusedInOneChat(t *testing.T) {
 	}
 }
 
-// TestRefusedAmongOthers: if three chats among many get the same refusal, the refusal counts
-// against their items. The other chats get their messages promptly, and the three items become dead
-// letters about a minute later.
+// TestRefusedAmongOthers checks that, if three chats among many get the same refusal, the refusal
+// counts against their items. The other chats get their messages promptly, and the three items
+// become dead letters about a minute later.
 func TestRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	const chats, poisoned = 100, 3
@@ -99,9 +99,9 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// TestNewItemAmongRefusedOnes: while refused items wait for the end of an outage, a new item is the
-// next to be tried. If it is accepted, there is no outage, and the refused items become dead
-// letters.
+// TestNewItemAmongRefusedOnes checks that, while refused items wait for the end of an outage, a new
+// item is the next to be tried. If it is accepted, there is no outage, and the refused items become
+// dead letters.
 func TestNewItemAmongRefusedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,10 +127,10 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 	})
 }
 
-// TestRefusedEverywhere: the same refusal in all chats counts as an outage for up to ten minutes.
-// Few requests are made, no item becomes a dead letter, and everything is sent soon after the
-// refusals end. After ten minutes, refusals count against their items, and no item blocks its lane
-// for more than twelve minutes.
+// TestRefusedEverywhere checks that the same refusal in all chats counts as an outage for up to ten
+// minutes. Few requests are made, no item becomes a dead letter, and everything is sent soon after
+// the refusals end. After ten minutes, refusals count against their items, and no item blocks its
+// lane for more than twelve minutes.
 func TestRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	const chats = 50
@@ -175,8 +175,8 @@ func TestRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatDiffer: refusals in different words are not an outage. Failures of the kind
-// Failed without words from the messenger are not an outage either.
+// TestRefusalsThatDiffer checks that refusals in different words are not an outage. Failures of the
+// kind Failed without words from the messenger are not an outage either.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(chat int64) string{

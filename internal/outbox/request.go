@@ -20,6 +20,9 @@ import (
 const (
 	// longestWait caps Failure.RetryAfter.
 	longestWait = 14 * 24 * time.Hour
+	// longestPreparation is how long a sender may prepare the first request for a message. It may
+	// have to read all matches of a group.
+	longestPreparation = 30 * time.Second
 	// hangGrace is how long to wait for a sender to return after its context was canceled.
 	hangGrace = time.Second
 )
@@ -165,13 +168,18 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request runs the sender for a message. It cancels the sender's context when a request, or the
-// preparation of the first one, takes longer than the timeout. A panic of the sender is a failure,
+// request runs the sender for a message. It cancels the sender's context when a request takes
+// longer than the timeout, or the preparation of the first one longer than longestPreparation. For
+// a callback answer, both share the timeout. A panic of the sender is a failure,
 // and so is a sender that does not return within hangGrace of the cancellation.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	made.timer = time.AfterFunc(made.timeout, func() { cancel(context.DeadlineExceeded) })
+	preparation := longestPreparation
+	if made.lane.Kind == CallbackAnswers {
+		preparation = made.timeout
+	}
+	made.timer = time.AfterFunc(preparation, func() { cancel(context.DeadlineExceeded) })
 	defer made.timer.Stop()
 	var receipt Receipt
 	var err error

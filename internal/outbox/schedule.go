@@ -49,9 +49,9 @@ func (t *term) touch(l Lane) {
 	}
 }
 
-// onPolled schedules lanes with waiting items, except busy lanes, and lanes that are not in memory
-// and may not send yet. The wait that the store reports replaces the one in memory, because another
-// instance may have changed the pause of the chat.
+// onPolled schedules lanes with waiting items. It leaves out busy lanes, and lanes that are neither
+// in memory nor allowed to send yet. The wait that the store reports replaces the one in memory,
+// because another instance may have changed the pause of the chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
@@ -86,7 +86,7 @@ func (l Limits) forChat(private bool) []Window {
 	return l.Group
 }
 
-// schedule makes a lane wait until it may send, or for its turn if it already may.
+// schedule makes a lane wait until it may send or, if it already may, for its turn.
 func (t *term) schedule(l *lane, now time.Time) {
 	if at := latest(t.mayBeginAt(l, now), l.notBefore); at.After(now) {
 		l.state = paused
@@ -171,7 +171,8 @@ func (t *term) reschedule(key Lane, now time.Time) {
 	}
 }
 
-// promoteDue schedules paused lanes whose wait is over, and removes idle lanes that are due.
+// promoteDue schedules paused lanes whose wait is over, and removes idle lanes once no requests
+// count against their chats' limits.
 func (t *term) promoteDue(now time.Time) {
 	for l := t.due.first(); l != nil && !l.order.After(now); l = t.due.first() {
 		if l.state == idle {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Settings configures a Dispatcher. If a field is zero, the default stated below applies. A limit
-// without windows does not limit anything.
+// Settings configures a Dispatcher. If a field is zero, the default stated below applies. A list of
+// Limits without windows imposes no limit.
 type Settings struct {
-	Parallel  int           // maximum number of requests, and of callback answers, in flight; default 32
+	Parallel  int           // maximum number of requests in flight, separately for callback answers; default 32
 	PollEvery time.Duration // shortest pause between polls, default 1 s
 	// SendTimeout limits one request. It is 5 s by default and must not be longer. A request that
 	// may repeat another one may take 8/5 of it, except for a callback answer. A request starts
@@ -24,8 +24,8 @@ type Settings struct {
 	// MaxFailures is how many requests for an item may end as Failed before the item becomes a dead
 	// letter, default 8.
 	MaxFailures int
-	// Favored lists the messenger's ids of chats whose items have a higher priority than others of
-	// their kind.
+	// Favored lists the messenger's ids of chats whose items have a higher priority than items of
+	// the same kind in other chats.
 	Favored []int64
 
 	// ChatMigrated is called when the messenger reports a new id of a chat. It should store the new
@@ -44,7 +44,7 @@ type Settings struct {
 // of a list apply at the same time.
 type Limits struct {
 	Private []Window // in each private chat
-	Group   []Window // in each other chat
+	Group   []Window // in each chat that is not private
 	Total   []Window // in all chats together
 }
 

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// TestUnnecessaryEditsAreSkipped: an edit of a message or of a board is skipped if the message is
-// known and already shows the new content.
+// TestUnnecessaryEditsAreSkipped checks that an edit of a message or of a board is skipped if the
+// message is known and already shows the new content.
 func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	t.Parallel()
 	same := Message{Items: []Item{{Kind: "test"}}}
@@ -67,8 +67,8 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	}
 }
 
-// TestFingerprint: the fingerprint differs if the message shows something else. It does not depend
-// on ids, attempts or other fields that the message does not show.
+// TestFingerprint checks that the fingerprint differs if the message shows something else. It does
+// not depend on ids, attempts or other fields that the message does not show.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	message := func() Message {
@@ -114,8 +114,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestNotAttempted: a message that the sender rejects without a request does not count against the
-// limits, but becomes a dead letter.
+// TestNotAttempted checks that a message that the sender rejects without a request does not count
+// against the limits, but becomes a dead letter.
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestNotAttempted(t *testing.T) {
 	})
 }
 
-// TestNotAttemptedDoesNotCloseCircuit: a message that the sender rejects without a request does not
-// close the circuit, even if it is the first one after the pause.
+// TestNotAttemptedDoesNotCloseCircuit checks that a message that the sender rejects without a
+// request does not close the circuit, even if it is the first one after the pause.
 func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,8 +168,8 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	})
 }
 
-// TestMigrated: after a migration, requests go to the chat's new id. While Settings.ChatMigrated
-// fails, the chat waits and the call is repeated.
+// TestMigrated checks that, after a migration, requests go to the chat's new id. While
+// Settings.ChatMigrated fails, the chat waits and the call is repeated.
 func TestMigrated(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {

@@ -142,8 +142,8 @@ func (s *statsRecorder) finished(r result) {
 }
 
 // storedItems returns how many rows the given number of items of a message stands for. Only Send
-// has one row for each item. Every other action has a single row: an edit may repeat several items,
-// but they were sent before.
+// has one row for each item. Every other action has a single row: an edit may contain several
+// items, but they were sent before.
 func (m Message) storedItems(items int) int {
 	if m.Action != Send {
 		return 1

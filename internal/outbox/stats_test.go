@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGauges: the gauges show the store and the lanes while the dispatcher runs. After it stops,
-// all of them except the average wait are 0. The counters keep their values.
+// TestGauges checks that the gauges show the store and the lanes while the dispatcher runs. After
+// it stops, all of them except the average wait are 0. The counters keep their values.
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
 			1: {rateLimited(time.Hour)}, 2: {failure(Forbidden)}, 3: {failure(Rejected)},
 		}))
-		// Chat 1 is frozen, 2 is parked, and 3 has a dead letter. The items of the others are sent
-		// or wait.
+		// Chat 1 is frozen, 2 is parked, and 3 has a dead letter. The items of the other chats are
+		// sent or wait.
 		for c := ChatID(1); c <= 30; c++ {
 			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
 		}
@@ -122,7 +122,7 @@ func TestAverageWait(t *testing.T) {
 	}
 }
 
-// TestCounters: each event increases only the counters that it belongs to.
+// TestCounters checks that each event increases only the counters that it belongs to.
 func TestCounters(t *testing.T) {
 	t.Parallel()
 	message := func(action Action, items int) Message { return Message{Action: action, Items: make([]Item, items)} }
@@ -177,7 +177,8 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestStatsAreCopies: changing the returned Stats does not change the dispatcher's measurements.
+// TestStatsAreCopies checks that changing the returned Stats does not change the dispatcher's
+// measurements.
 func TestStatsAreCopies(t *testing.T) {
 	t.Parallel()
 	var m statsRecorder
@@ -187,8 +188,8 @@ func TestStatsAreCopies(t *testing.T) {
 	equal(t, m.read().Largest[0].Waiting, 5, "waiting items")
 }
 
-// TestPausesDoNotCountAsWaits: the time during which a lane may not send does not count as a wait
-// for its turn.
+// TestPausesDoNotCountAsWaits checks that the time during which a lane may not send does not count
+// as a wait for its turn.
 func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestStopLeavesWaitingItems: a stop does not wait for the pause after a failure. The next
-// dispatcher sends the items.
+// TestStopLeavesWaitingItems checks that a stop does not wait for the pause after a failure. The
+// next dispatcher sends the items that are left.
 func TestStopLeavesWaitingItems(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -34,8 +34,8 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 	}
 }
 
-// TestStopIsBounded: a stop takes a bounded time, even if there is too much to send or something
-// hangs.
+// TestStopIsBounded checks that a stop takes no longer than the timeouts allow, even if many items
+// wait or something hangs. No item is lost, and no request begins after the stop.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangWriting := func(ctx context.Context, results []Result, _ []Lane) error {
@@ -95,8 +95,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// TestStopWhilePersistingFails: if a result cannot be persisted during the stop, the next
-// dispatcher counts a possible duplicate.
+// TestStopWhilePersistingFails checks that, if a result cannot be persisted during the stop, the
+// next dispatcher counts a possible duplicate.
 func TestStopWhilePersistingFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestStopWhilePersistingFails(t *testing.T) {
 	})
 }
 
-// TestStopPersistsLastResult: if a request succeeds just when it is canceled at its timeout, its
-// result is persisted before the dispatcher stops.
+// TestStopPersistsLastResult checks that, if a request succeeds just when it is canceled at its
+// timeout, its result is persisted before the dispatcher stops.
 func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,8 +142,9 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// TestStopLetsRequestsFinish: a request in flight keeps its full timeout when the dispatcher stops,
-// because a canceled request would be repeated and its message might arrive twice.
+// TestStopLetsRequestsFinish checks that a request in flight keeps its full timeout when the
+// dispatcher stops, because a canceled request would be repeated and its message might arrive
+// twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,8 +163,8 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-// TestStopStartsNothing: a stopping dispatcher starts no request, even if lanes are due or woken,
-// or their items are already marked as sending.
+// TestStopStartsNothing checks that a stopping dispatcher starts no request, even if lanes are due
+// or woken, or their items are already marked as sending.
 func TestStopStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

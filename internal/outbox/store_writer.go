@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// persistRetryDelay is the pause after a failed batch. The results and takes of that batch wait for
-// one to two such delays.
+// persistRetryDelay is the pause after a failed batch. Each result and take of that batch waits for
+// a random time between one and two times as long.
 const persistRetryDelay = 200 * time.Millisecond
 
 // summarizedAtOnce limits how many lanes are summarized before a batch. Further lanes wait for the
@@ -173,8 +173,8 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no more requests. The count may be wrong;
-// that costs one useless take, or a wait until the next poll.
+// endedItems returns how many items of the message need no more requests. The count is an estimate.
+// If it is wrong, the lane is taken once in vain, or its items wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Kind == Uncertain || r.Failure.Kind == Unsupported:
@@ -186,8 +186,8 @@ func (r Result) endedItems() int {
 	}
 }
 
-// CoveredRows returns how many rows of the store the request concerned, counted from the first
-// one of the message.
+// CoveredRows returns how many rows of the store the request concerned, counted from the message's
+// first row.
 func (r Result) CoveredRows() int { return r.Message.storedItems(r.coveredItems()) }
 
 func (r Result) coveredItems() int {

@@ -16,7 +16,7 @@ const (
 	// finishTimeout is how long persisting the last results may take after the longest request has
 	// ended. It is short because a process has about 10 s to stop and must also release the lease.
 	finishTimeout = 500 * time.Millisecond
-	// maxBatch limits how many results and lanes there are together in one call to Store.Advance.
+	// maxBatch is the maximum number of results plus lanes in one call to Store.Advance.
 	maxBatch = 256
 	// leasePoll is how often to check again whether the lease lasts long enough for a request.
 	leasePoll = 100 * time.Millisecond
@@ -56,7 +56,7 @@ type term struct {
 	asked     chan extraRequest
 	completed chan result
 	persisted chan batch
-	workers   sync.WaitGroup // all other goroutines, except those that run the sender
+	workers   sync.WaitGroup // all goroutines except the one of loop and those that run the sender
 }
 
 // result is the outcome of a message taken from a lane.
@@ -176,8 +176,8 @@ func (t *term) isBusy() bool {
 }
 
 // step does everything that is possible at now, and returns the time until more may become
-// possible. It finds that time from the same now, so that nothing that becomes possible in between
-// is missed.
+// possible. It computes that time from the same now. If it read the clock again, it could miss what
+// becomes possible between the two readings.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)

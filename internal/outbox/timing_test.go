@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// renewedLease is a Lease that has expired at the first check and lasts long at all later ones.
+// renewedLease is a Lease that has expired at the first call of Remaining and lasts for at least an
+// hour at each later call.
 type renewedLease struct{ calls int }
 
 func (l *renewedLease) Epoch() int64 { return 1 }
@@ -16,8 +17,9 @@ func (l *renewedLease) Remaining() time.Duration {
 	return time.Duration(l.calls-1) * time.Hour
 }
 
-// TestNoWakeUpIsMissed: if something becomes possible during a step, the dispatcher runs the next
-// step at once. If the lease is renewed during a step, the next step follows within leasePoll.
+// TestNoWakeUpIsMissed checks that, if something becomes possible during a step, the dispatcher
+// runs the next step at once. If the lease is renewed during a step, the next step follows within
+// leasePoll.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Total: []Window{{1, time.Minute}}}

@@ -31,8 +31,8 @@ func TestParallelBoundsRequests(t *testing.T) {
 	}
 }
 
-// TestChatsTakeTurns: a chat with many items gets one turn at a time. A new item in another chat
-// waits only for the lanes that have waited longer since their last turn.
+// TestChatsTakeTurns checks that a chat with many items gets one turn at a time. A new item in
+// another chat waits only for the lanes that have waited longer since their last turn.
 func TestChatsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestUnsupportedItemsAreSetAside: a leader of an older release sets items of unknown kinds aside,
-// logs that once per term, and sends all other items in order. A leader that knows the kinds sends
-// them.
+// TestUnsupportedItemsAreSetAside checks that a leader of an older release sets items of unknown
+// kinds aside, logs that once per term, and sends all other items in order. A leader that knows the
+// kinds sends them.
 func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	})
 }
 
-// TestLeaseLostBeforeTheTerm: if the lease was lost before Run begins, Run returns an error at
-// once.
+// TestLeaseLostBeforeTheTerm checks that, if the lease was lost before Run begins, Run returns an
+// error at once.
 func TestLeaseLostBeforeTheTerm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 // noPolls disables polling after the first poll, so that only wakes find new items.
 var noPolls = Settings{PollEvery: 24 * time.Hour}
 
-// TestWakeWhileLaneRuns: an item that is added and woken while its lane is busy is sent without a
-// poll.
+// TestWakeWhileLaneRuns checks that an item that is added and woken while its lane is busy is sent
+// without a poll.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
@@ -109,8 +109,8 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
-// TestPollFails: failed polls and surveys are repeated until they succeed. The log reports only the
-// first failure of the polls and of the surveys.
+// TestPollFails checks that failed polls and surveys are repeated until they succeed. The log
+// reports only the first failure of the polls and of the surveys.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]func(context.Context) error{
@@ -142,7 +142,8 @@ func TestPollFails(t *testing.T) {
 	}
 }
 
-// TestSlowPollsAreRare: after a slow poll, the pause is ten times as long as the poll took.
+// TestSlowPollsAreRare checks that, after a slow poll, the pause is ten times as long as the poll
+// took.
 func TestSlowPollsAreRare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,8 +160,8 @@ func TestSlowPollsAreRare(t *testing.T) {
 	})
 }
 
-// TestWakeNeverBlocks: Wake never blocks, however often it is called. While the dispatcher does not
-// run, Wake keeps nothing and returns false.
+// TestWakeNeverBlocks checks that Wake never blocks, however often it is called. While the
+// dispatcher does not run, Wake keeps nothing and returns false.
 func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -207,8 +208,8 @@ func (l hookedStore) Waiting(ctx context.Context, bounds Bounds) ([]Backlog, err
 	return backlogs, err
 }
 
-// TestWakeAtFirstPoll: an item that is added and woken just before or after the first poll is sent
-// without another poll.
+// TestWakeAtFirstPoll checks that an item that is added and woken just before or after the first
+// poll is sent without another poll.
 func TestWakeAtFirstPoll(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"before", "after"} {

@@ -16,10 +16,10 @@ import (
 
 const image = "postgres:17"
 
-// containerScript runs the server until its standard input ends. Through the docker command, that
-// happens as soon as this process or the docker command ends, even by SIGKILL. During
-// initialization, process 1 ignores SIGQUIT, but fails as soon as the program that it waits for is
-// killed.
+// containerScript runs the server until its standard input ends. That happens as soon as this
+// process or the docker command ends, even by SIGKILL. The script then stops process 1 with
+// SIGQUIT. While process 1 initializes the data, it ignores SIGQUIT, so the script also kills all
+// other processes: process 1 fails when the program that it waits for is killed.
 const containerScript = `exec 3<&0
 { cat <&3; while kill -QUIT 1; do kill -KILL -1; sleep 0.1; done; } >/dev/null &
 exec docker-entrypoint.sh postgres "$@"`
@@ -32,7 +32,6 @@ type container struct {
 	ended  chan struct{} // closed when the command has ended
 }
 
-// startDocker starts a temporary server in a container.
 func (s *Server) startDocker(ctx context.Context, o Options) error {
 	if s.home.named() {
 		return errors.New("a container keeps no data")

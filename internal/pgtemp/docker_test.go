@@ -19,8 +19,8 @@ func containerGone(t *testing.T, name string) error {
 	return err
 }
 
-// TestContainer: a server in a container has the given settings, and a server that cannot start
-// reports the reason. Stop removes the container.
+// TestContainer checks that a server in a container has the given settings, and a server that
+// cannot start reports the reason. Stop removes the container.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	server := start(t, Options{Sources: []Source{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
@@ -38,8 +38,8 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestContainerEndsWithProcess: the container is removed if the process that starts it is killed,
-// at whatever stage, or if its docker command is killed.
+// TestContainerEndsWithProcess checks that the container is removed if the process that starts it
+// is killed, at whatever stage, or if its docker command is killed.
 func TestContainerEndsWithProcess(t *testing.T) {
 	t.Parallel()
 	for moment, reach := range map[string]func(h *helper, name string){

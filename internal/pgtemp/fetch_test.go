@@ -33,9 +33,9 @@ func internet(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestArchiveIsFetchedOnce: an archive is fetched only once, and its programs run like installed
-// programs, even if the test runs as root. The server has the settings and access rules that it
-// should have. If the server is killed before Stop, nothing remains of it.
+// TestArchiveIsFetchedOnce checks that an archive is fetched only once, and its programs run like
+// installed programs, even if the test runs as root. The server has the settings and access rules
+// that it should have. If the server is killed before Stop, nothing remains of it.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

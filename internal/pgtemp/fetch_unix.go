@@ -31,7 +31,6 @@ import (
 // root. The server's user could not enter root's home folder.
 const systemCache = "/var/cache/elobot"
 
-// cacheFolder returns the folder for fetched programs.
 func cacheFolder(o Options) string {
 	if o.cache != "" {
 		return o.cache
@@ -42,7 +41,7 @@ func cacheFolder(o Options) string {
 	return systemCache
 }
 
-// cached returns the program folders in the cache's folder of the given name.
+// cached returns the folders with programs in one of the cache's subfolders.
 func cached(o Options, name string) (bins []string) {
 	for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
 		// If pattern characters in the cache's path prevent a match, programs are fetched again.
@@ -56,8 +55,8 @@ func cached(o Options, name string) (bins []string) {
 // to read data of that version.
 type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
 
-// fetch returns suitable programs (see firstSuitable) from the cache's folder of the given name. If
-// there are none, fetch fills a new folder, and gives it that name once it is complete.
+// fetch returns suitable programs (see firstSuitable) from the given subfolder of the cache. If
+// there are none, fill puts programs into a new folder, which fetch renames once it is complete.
 func fetch(
 	ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher,
 ) (found installation, err error) {

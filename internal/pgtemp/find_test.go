@@ -34,8 +34,9 @@ func putScripts(t *testing.T, folder string, scripts map[string]string) {
 	}
 }
 
-// TestFindPrograms: the first suitable programs are used, from PATH before the usual folders. If
-// PATH has only a link to the server, the other programs are found next to the link's target.
+// TestFindPrograms checks that the first suitable programs are used, from PATH before the usual
+// folders. If PATH has only a link to the server, the other programs are found next to the link's
+// target.
 func TestFindPrograms(t *testing.T) {
 	for name, test := range map[string]struct {
 		path, folders []string // versions, each in a folder of that name

@@ -40,7 +40,6 @@ type installation struct {
 	version string
 }
 
-// program returns the path of one of the programs.
 func (i installation) program(name string) string { return filepath.Join(i.bin, name) }
 
 // apply sets the library path of cmd if the programs need one.
@@ -50,8 +49,8 @@ func (i installation) apply(cmd *exec.Cmd) {
 	}
 }
 
-// libraryPath returns the LD_LIBRARY_PATH for programs from packages that were unpacked but not
-// installed, because the system would not find their libraries. For other programs it returns "".
+// libraryPath returns the LD_LIBRARY_PATH that programs need if their packages were unpacked but
+// not installed: the system would not find their libraries. For other programs it returns "".
 func (i installation) libraryPath() string {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {

@@ -45,8 +45,8 @@ func fill(t *testing.T, folder string, names ...string) {
 	must(t, os.CopyFS(folder, files))
 }
 
-// TestForeignFolderIsNotTouched: a folder without a marker that contains anything but lost+found is
-// refused and left unchanged, even if its files have the same names as a server's.
+// TestForeignFolderIsNotTouched checks that a folder without a marker that contains anything but
+// lost+found is refused and left unchanged, even if its files have the same names as a server's.
 func TestForeignFolderIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for _, files := range [][]string{
@@ -71,8 +71,8 @@ func TestForeignFolderIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestMarkerComesFirst: a folder that contains only lost+found may be used, and gets the marker
-// before anything else.
+// TestMarkerComesFirst checks that a folder that contains only lost+found may be used, and gets the
+// marker before anything else.
 func TestMarkerComesFirst(t *testing.T) {
 	t.Parallel()
 	folder := publicFolder(t)
@@ -97,8 +97,8 @@ func TestEnterable(t *testing.T) {
 	}
 }
 
-// TestUseTrustsNoPort: a program that listens on the last recorded port does not receive the
-// password, and Use does not return its address.
+// TestUseTrustsNoPort checks that a program that listens on the last recorded port does not receive
+// the password, and Use does not return its address.
 func TestUseTrustsNoPort(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
@@ -111,7 +111,8 @@ func TestUseTrustsNoPort(t *testing.T) {
 			heard <- "nobody came"
 			return
 		}
-		// This is the startup message. If anything fails, the client sends nothing.
+		// Discard the startup message. If an error occurs here or below, the client sends no
+		// password.
 		_, _ = conn.Read(make([]byte, 1024))
 		// Request the password in clear text.
 		_, _ = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
@@ -135,8 +136,9 @@ func TestUseTrustsNoPort(t *testing.T) {
 	}
 }
 
-// TestReusedProcessID: a process that happens to have the recorded id, but not the lock, is not in
-// charge. takeCharge reports the process that is in charge, and waits for a server that is ending.
+// TestReusedProcessID checks that a process that happens to have the recorded id, but not the lock,
+// is not in charge. takeCharge reports the process that is in charge, and waits for a server that
+// is ending.
 func TestReusedProcessID(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
@@ -163,8 +165,8 @@ func TestReusedProcessID(t *testing.T) {
 	must(t, other.leave())
 }
 
-// TestPasswordIsNotReplaced: no new password is made for existing data, which can only be used with
-// its own password.
+// TestPasswordIsNotReplaced checks that no new password is made for existing data, which can only
+// be used with its own password.
 func TestPasswordIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}

@@ -142,8 +142,8 @@ func machinePrograms(t *testing.T) string {
 	return found.bin
 }
 
-// publicFolder returns a new folder that all users can enter. They cannot enter t.TempDir if the
-// test runs as root.
+// publicFolder returns a new folder that all users can enter. If the test runs as root, the
+// programs of PostgreSQL run as another user, who could not enter t.TempDir.
 func publicFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "elobot-pgtemp-test-") //nolint:usetesting // see above

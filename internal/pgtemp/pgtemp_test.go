@@ -65,7 +65,8 @@ func awaitGone(t *testing.T, pid int, address string) {
 	})
 }
 
-// mustHaveSettings checks the settings and access rules of the server in TestArchiveIsFetchedOnce.
+// mustHaveSettings checks that the server in TestArchiveIsFetchedOnce has the expected settings and
+// access rules.
 func mustHaveSettings(t *testing.T, server *Server) {
 	t.Helper()
 	for sql, want := range map[string]string{
@@ -175,8 +176,8 @@ func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	}
 }
 
-// TestKeepGivesUp: if all attempts to restart the server fail for reviveTimeout, Keep returns an
-// error that tells why the server ended, and why it cannot be restarted.
+// TestKeepGivesUp checks that, if all attempts to restart the server fail for reviveTimeout, Keep
+// returns an error that tells why the server ended, and why it cannot be restarted.
 func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,10 +250,10 @@ func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	cmd.SysProcAttr.Credential = nobody
 }
 
-// TestHostileEnvironment: a server from packages starts in a process whose environment variables
-// are wrong for it, and whose umask denies other users everything. A signal to the whole process
-// group, as from Ctrl-C or a service manager, does not end the server before the process ends.
-// Nothing remains of the server afterward.
+// TestHostileEnvironment checks that a server from packages starts in a process whose environment
+// variables are wrong for it, and whose umask denies other users everything. A signal to the whole
+// process group, as from Ctrl-C or a service manager, does not end the server before the process
+// ends. Nothing remains of the server afterward.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	machine := machinePrograms(t)
@@ -305,9 +306,9 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// TestNamedFolder: two processes can use one data folder one after the other. When the first
-// process, which has no privileges, is killed, its server ends and the data stays. The next server
-// waits for the first one to end, and keeps its data.
+// TestNamedFolder checks that two processes can use one data folder one after the other. When the
+// first process, which has no privileges, is killed, its server ends and the data stays. The next
+// server waits for the first one to end, and keeps its data.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

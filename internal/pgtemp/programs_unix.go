@@ -203,13 +203,13 @@ func (p *programs) keepLog() error {
 }
 
 // arguments returns the server's arguments. Later arguments take precedence, so Options.Settings
-// cannot override the settings at the end. The server has no sockets unless Options.Settings name a
-// folder for them, because the usual folder may not be writable.
+// cannot override the settings at the end. The server has no Unix sockets unless Options.Settings
+// name a folder for them, because the usual folder may not be writable.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data(), "-c", "unix_socket_directories="}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),
 		"-c", "listen_addresses=127.0.0.1",
-		// With mmap, shared memory is in files of the data folder. They are removed with the
+		// With mmap, shared memory is in files of the data folder. These files are removed with the
 		// folder, even if the server is killed.
 		"-c", "dynamic_shared_memory_type=mmap",
 		"-c", "logging_collector=off",

@@ -59,7 +59,7 @@ func onFreePort(start func(port int) error) error {
 // time on a slow disk.
 const startTimeout = 90 * time.Second
 
-// waitReady asks the server for its version until the server tells it or waitFor gives up. An
+// waitReady asks the server for its version until the server answers or waitFor gives up. An
 // accepted connection is not enough: the server may be recovering, or its container may still be
 // initializing the data. checkAlive returns an error if further waiting is pointless.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestPatience: waitFor waits any amount of time for a server that is recovering its data, but
-// gives up on a server that no longer answers.
+// TestPatience checks that waitFor waits any amount of time for a server that is recovering its
+// data, but gives up on a server that no longer answers.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestNoPatience: waitFor gives up at once if the server runs without its database.
+// TestNoPatience checks that waitFor gives up at once if the server runs without its database.
 func TestNoPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -38,13 +38,12 @@ func unlockFile(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
-// processAlive reports whether there is a process with this id.
 func processAlive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return pid > 0 && (err == nil || errors.Is(err, syscall.EPERM))
 }
 
-// syncFile returns once a file, or the names in a folder, are on the disk.
+// syncFile returns once the content of a file, or the names in a folder, are on the disk.
 func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

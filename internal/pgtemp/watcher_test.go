@@ -12,9 +12,10 @@ import (
 	"testing"
 )
 
-// TestWatcher: once the pipe is closed, the script runs with its arguments and the last state. It
-// does not run if the watcher was dismissed. Its output goes to /dev/null, because a script that
-// held this process's output open would make a "| cat" after the program wait for the watcher.
+// TestWatcher checks that, once the pipe is closed, the script runs with its arguments and the last
+// state, unless the watcher was dismissed. The script's output goes to /dev/null: if the script
+// held this process's output open, a pipeline such as "elobot | cat" would not end before the
+// watcher does.
 func TestWatcher(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "m a r k")
@@ -53,8 +54,8 @@ var slowPrograms = map[string]string{
 	exit`,
 }
 
-// TestKilledDuringStart: if a process is killed at any stage of a start, nothing remains except a
-// named folder, which the next start can use.
+// TestKilledDuringStart checks that, if a process is killed at any stage of a start, nothing
+// remains except a named folder, which the next start can use.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	const temporary = "elobot-postgres-*/"

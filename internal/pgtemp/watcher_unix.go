@@ -16,8 +16,8 @@ import (
 
 // watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is
 // closed, and keeps the last line in $state. The line "dismissed" ends the watcher without running
-// the script. Only this process holds the other end, so it is closed at the latest when this
-// process dies. The watcher ignores the signals that a terminal or a service manager sends to all
+// the script. Only this process holds the other end, so the system closes it when this process
+// dies. The watcher ignores the signals that a terminal or a service manager sends to all
 // processes, because it must survive them to do its work.
 const watcherFrame = `trap '' HUP INT TERM
 PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
@@ -29,7 +29,7 @@ done
 `
 
 // Watcher is a process that runs a script after this process has ended, unless it is dismissed
-// before.
+// first.
 type Watcher struct {
 	mu      sync.Mutex
 	process *os.Process
@@ -87,8 +87,8 @@ func (w *Watcher) tell(line string) error {
 	return nil
 }
 
-// Dismiss ends the watcher without running its script. After a call that succeeded, further calls
-// do nothing.
+// Dismiss ends the watcher without running its script. Further calls after a successful one do
+// nothing.
 func (w *Watcher) Dismiss() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

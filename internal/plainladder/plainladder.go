@@ -26,7 +26,8 @@ type Rules struct {
 	Margin             bool
 }
 
-// Standing is a player's rating and counters in a ladder, after the matches played so far.
+// Standing is a player's rating and counters in a ladder, after the matches played so far. Streak
+// counts the latest wins in a row or, if negative, the latest losses in a row.
 type Standing struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
@@ -53,7 +54,7 @@ type Ladder struct {
 	LastPlayed map[string]time.Time // by player
 }
 
-// leastUpset is the smallest rating difference of an upset.
+// leastUpset is the smallest rating difference at which a win of the lower-rated side is an upset.
 const leastUpset = 100
 
 // Play plays matches in order. Players without a start rating start at 1500.
@@ -96,7 +97,7 @@ func (l *Ladder) Play(m Match) {
 	if upset := int(math.Round(average[1-winner] - average[winner])); m.ScoreA != m.ScoreB && upset >= leastUpset {
 		l.Upsets[m.Number] = upset
 	}
-	room := 10_000 // the most that every player can gain or lose within the range of ratings
+	room := 10_000 // the most points that all players can gain or lose within the range of ratings
 	for _, who := range sides[winner] {
 		room = min(room, 10_000-l.Standings[who].Elo)
 	}

@@ -2,7 +2,8 @@ package plainladder
 
 import "testing"
 
-// TestPoints: the points that two players gain and lose in a match are those calculated by hand.
+// TestPoints checks that the points that two players gain and lose in a match are those calculated
+// by hand.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ first, second, own, other, want int }{

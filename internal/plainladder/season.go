@@ -24,6 +24,7 @@ type Season struct {
 	Standings    []Standing // in the order in which the players entered
 	Left         []string   // players who left the group; the table of a current season omits them
 	Upsets       map[int]int
+	Order        []int // the match numbers in playing order, to break ties between upsets
 }
 
 // TableRow is a player's row in the table of a season.
@@ -56,7 +57,7 @@ const (
 	leastStreak = 2
 )
 
-// Table calculates the table of the season.
+// Table calculates the table of the season. Players with equal ratings share a place.
 func (s Season) Table() (t Table) {
 	var played []Standing
 	for _, p := range s.Standings {
@@ -93,16 +94,16 @@ func (s Season) Table() (t Table) {
 		}
 	}
 	for number, by := range s.Upsets {
-		if by > t.By || by == t.By && number < t.Upset {
+		if by > t.By || by == t.By && slices.Index(s.Order, number) < slices.Index(s.Order, t.Upset) {
 			t.Upset, t.By = number, by
 		}
 	}
 	return t
 }
 
-// Career is a player's achievements over all seasons. Titles counts the finished seasons with
-// medals that the player won. Best is the player's highest rating, and BestIn is the number of the
-// first season in which the player reached it.
+// Career is a player's achievements over all seasons. Titles counts the seasons that the player
+// won, as long as they are over and have medals. Best is the player's highest rating, and BestIn is
+// the number of the first season in which the player reached it.
 type Career struct {
 	Who                                             string
 	Titles, Seasons, Won, Drawn, Lost, Best, BestIn int

@@ -42,7 +42,7 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 		return nil, withoutURL(err)
 	}
 	for name := range config.ConnConfig.RuntimeParams {
-		if !parameterName.MatchString(name) { // then it is a part of a malformed URL, up to the first =
+		if !parameterName.MatchString(name) { // the start of a malformed URL, up to its first =
 			return nil, errNoAddress
 		}
 	}
@@ -50,7 +50,7 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 }
 
 // isUnescaped reports whether a URL may contain an unescaped @, /, ? or # in its user or password.
-// pgx would look up the part after such a character as a host name.
+// pgx might then take a part of the user or password as a host name, and look it up.
 func isUnescaped(url string) bool {
 	scheme, rest, _ := strings.Cut(url, "://")
 	if scheme != "postgres" && scheme != "postgresql" {
@@ -95,8 +95,8 @@ const hidden = "…"
 // the error.
 type discreet struct{ multitracer.Tracer }
 
-// TraceConnectEnd implements pgx.ConnectTracer. It does not change the server's own message in the
-// error, which may also name the user; sessionWatch.watch does that.
+// TraceConnectEnd implements pgx.ConnectTracer. The error may also contain the server's own
+// message, from which sessionWatch.watch removes the user.
 func (*discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}

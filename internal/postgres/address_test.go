@@ -15,8 +15,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// TestAddress: the address consists of host, port and database, or of the socket's folder and the
-// database. It contains no user or password.
+// TestAddress checks that the address consists of host, port and database, or of the socket's
+// folder and the database. It contains no user or password.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
@@ -38,7 +38,7 @@ func TestAddress(t *testing.T) {
 }
 
 // secret generates a user or password to be put into an address unescaped. Its letters and digits
-// hardly occur in error texts.
+// rarely occur in error messages, so a match means a leak.
 var secret = rapid.StringMatching(`[QZJK79]{1,3}([/?#@%: &='\\][QZJK79]{0,3}){0,3}`)
 
 // checkSecret checks that text contains no three consecutive characters of a secret, unless they
@@ -54,10 +54,10 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 	}
 }
 
-// TestNoPartOfTheUserIsShown: whatever special characters the user and the password contain, the
-// URL leads to no host but the intended one, and no address, error or log line shows a recognizable
-// part of the user or the password. That holds whether the server refuses the session or cannot be
-// reached.
+// TestNoPartOfTheUserIsShown checks that, whatever special characters the user and the password
+// contain, the URL leads to no host but the intended one, and no address, error or log line shows a
+// recognizable part of the user or the password. That holds whether the server refuses the session
+// or cannot be reached.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.ByTCP(t, pgtest.Empty(t)))

@@ -86,8 +86,9 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 // In all other chats each bot has its own message ids.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver removes, expires or marks data with ids that would mean something else to the new bot.
-// It first calls checkHandOver, and returns the error if that fails.
+// handOver passes the database from one bot to another: it removes, expires or marks data with ids
+// that would mean something else to the new bot. If checkHandOver fails, handOver returns its error
+// and changes nothing.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err
@@ -152,7 +153,7 @@ func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.Use
 		WHERE (%[2]s LIKE 'm:%%' OR %[2]s LIKE 'e:%%')
 		  AND split_part(%[2]s, ':', 2) NOT IN (SELECT telegram_chat_id::text FROM ` + supergroups + ` AS s)
 		   OR %[2]s LIKE 'u:%%'`
-	// A key that both bots have handled keeps its prefix.
+	// A key keeps its prefix if the same key exists without it, because most keys must be unique.
 	const unmark = `
 		UPDATE %[1]s SET %[2]s = substr(%[2]s, length($1::text) + 1)
 		WHERE starts_with(%[2]s, $1)

@@ -11,9 +11,10 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestAdoptBotKeepsBotsApart: data with ids of the previous bot has no effect for the next bot. The
-// previous bot's keys are valid again when that bot returns. Keys, match messages and replies with
-// message ids of supergroups stay as they are, because those ids are the same for all bots.
+// TestAdoptBotKeepsBotsApart checks that data with ids of the previous bot has no effect for the
+// next bot. The previous bot's keys are valid again when that bot returns. Keys, match messages and
+// replies with message ids of supergroups stay as they are, because those ids are the same for all
+// bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

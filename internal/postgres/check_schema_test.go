@@ -28,8 +28,8 @@ func withNext(t *testing.T) fs.FS {
 	return files
 }
 
-// TestCheckSchema: CheckSchema returns an error unless the schema is at exactly the newest version.
-// The error tells the operator why. CheckSchema changes nothing.
+// TestCheckSchema checks that CheckSchema returns an error unless the schema is at exactly the
+// newest version. The error tells the operator why. CheckSchema changes nothing.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
 	pool, newest := dbtest.Open(t, pgtest.Empty(t)), newestStep(t)

@@ -48,6 +48,8 @@ var oneOfEach = `
 	UPDATE ladders SET archived_at = now() WHERE name = 'padel';
 	INSERT INTO topics VALUES (1, 8, 2);
 	INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id) VALUES (1, 2, 1);
+	INSERT INTO imports VALUES (1, 1, 1, 1, 1, '{}');
+	INSERT INTO start_ratings VALUES (1, 1, 1, 1500, 1600);
 	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);
 	INSERT INTO timers VALUES ('t:prompt:1', 1, now());
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
@@ -97,6 +99,13 @@ var breaks = map[string][]string{
 	"groups_last_match_number_check": {`UPDATE groups SET last_match_number = -1`},
 	"groups_chat_check":              {`UPDATE groups SET chat_id = NULL`, `UPDATE groups SET former_chat_id = chat_id`},
 	"groups_former_chat_id_fkey":     {`INSERT INTO groups (former_chat_id) VALUES (99)`},
+	"imports_pkey":                   {`INSERT INTO imports VALUES (1, 1, 1, 1, 1, '{}')`},
+	"imports_ladder_id_fkey":         {`INSERT INTO imports VALUES (1, 2, 99, 1, 1, '{}')`},
+	"imports_number_check":           {`UPDATE imports SET number = 0`},
+	"imports_matches_check":          {`UPDATE imports SET matches = -1`, `UPDATE imports SET first_match = 0`},
+	"start_ratings_pkey":             {`INSERT INTO start_ratings VALUES (1, 1, 1, 1500, 1600)`},
+	"start_ratings_import_fkey":      {`INSERT INTO start_ratings VALUES (1, 2, 1, 1500, 1600)`},
+	"start_ratings_check":            {`UPDATE start_ratings SET old_start = -1`, `UPDATE start_ratings SET new_start = 10001`},
 	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
 	// The primary key is older and always fails first, so the statement drops it.
 	"ladders_group_id_id_key": {`ALTER TABLE seasons DROP CONSTRAINT seasons_ladder_id_fkey;
@@ -216,6 +225,11 @@ var breaks = map[string][]string{
 	},
 	"matches_pkey":                {anotherMatch + `(1, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
+	// This match would have the position of the first match.
+	"matches_ladder_id_position_key": {
+		strings.Replace(anotherMatch, "idempotency_key", "idempotency_key, position", 1) +
+			`(9, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new', 1::bigint << 32)`,
+	},
 	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
 	// The season of a match must be of the match's ladder and group.
 	"matches_season_id_fkey": {
@@ -438,8 +452,8 @@ func TestEveryConstraintHolds(t *testing.T) {
 	}
 }
 
-// TestConstraintsLetThrough: the constraints accept valid combinations, and values just within the
-// limits.
+// TestConstraintsLetThrough checks that the constraints accept valid combinations, and values just
+// within the limits.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -491,8 +505,8 @@ func TestConstraintsLetThrough(t *testing.T) {
 	}
 }
 
-// TestEveryConstraintIsTried: breaks has an entry for every constraint and unique index of the
-// schema, except NOT NULL constraints, and no other entries.
+// TestEveryConstraintIsTried checks that breaks has an entry for every constraint and unique index
+// of the schema, except NOT NULL constraints, and no other entries.
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -517,7 +531,8 @@ func TestEveryConstraintIsTried(t *testing.T) {
 	}
 }
 
-// TestEveryIndexIsExplained: migrations/indexes.md lists exactly the indexes of the schema.
+// TestEveryIndexIsExplained checks that migrations/indexes.md lists exactly the indexes of the
+// schema.
 func TestEveryIndexIsExplained(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../migrations/indexes.md")

@@ -20,8 +20,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStaysInside: staysInside returns true for a connection to this machine, or to a container
-// with a private address. A private address without the name of a container is not enough.
+// TestStaysInside checks that staysInside returns true for a connection to this machine, or to a
+// container with a private address. A private address without the name of a container is not
+// enough.
 func TestStaysInside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -46,8 +47,8 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// TestAsksTwice: AsksTwice returns true for several hosts, unless all hosts are sockets, or sslmode
-// rules out connections with or without TLS.
+// TestAsksTwice checks that AsksTwice returns true for several hosts, unless all hosts are sockets,
+// or sslmode rules out connections with or without TLS.
 func TestAsksTwice(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
@@ -77,9 +78,9 @@ type far struct {
 
 func (f far) RemoteAddr() net.Addr { return f.remote }
 
-// TestUnencryptedConnection: OpenPools warns once if a connection leaves this machine without TLS.
-// It examines the actual connection, because with sslmode=prefer the server decides whether to use
-// TLS.
+// TestUnencryptedConnection checks that OpenPools warns once if a connection leaves this machine
+// without TLS. It examines the actual connection, because with sslmode=prefer the server decides
+// whether to use TLS.
 func TestUnencryptedConnection(t *testing.T) {
 	t.Parallel()
 	plain := pgtest.New(t)

@@ -16,8 +16,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Names of domains in the schema. Casting a boolean to such a domain fails unless the value is
-// true.
+// Names of domains in the schema. Casting a boolean to one of them fails unless the value is true.
 const (
 	unchanged = "unchanged"
 	leaseHeld = "lease_held"

@@ -121,8 +121,9 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	}
 }
 
-// atWork makes a statement on the victim pool wait for a lock, disturbs the statement's connection,
-// and returns the statement's error. Tests that share a database need different keys.
+// atWork makes a statement on the victim pool wait for the advisory lock key, disturbs the
+// statement's connection, and returns the statement's error. Tests that share a database need
+// different keys.
 func atWork(
 	ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int),
 ) error {

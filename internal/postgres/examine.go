@@ -61,7 +61,8 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 	return f, nil
 }
 
-// WorkFacts describes the work that waits in a database, and who does it.
+// WorkFacts describes the work that is waiting in a database, the bot that owns the database, and
+// the current leader.
 type WorkFacts struct {
 	Owner  ladder.UserID // the bot that owns the database, 0 for none yet
 	Leader string        // holder of the leader's lease, even if expired; empty if released or never held
@@ -76,7 +77,7 @@ type WorkFacts struct {
 	DeadLetters int
 }
 
-// ExamineWork examines the work in a database, whose schema must be the one of this release. It
+// ExamineWork examines the work in a database, which must have the schema of this release. It
 // changes nothing.
 func ExamineWork(ctx context.Context, pool *pgxpool.Pool) (f WorkFacts, err error) {
 	const sql = `

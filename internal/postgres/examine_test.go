@@ -17,8 +17,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestRights: Owns is true for the role that owns the tables, and for a member of that role. For
-// other roles it is false, whatever is granted to them.
+// TestRights checks that Owns is true for the role that owns the tables, and for a member of that
+// role. For other roles it is false, whatever is granted to them.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	database := pgtest.New(t)
@@ -87,8 +87,8 @@ func follow(t *testing.T, url string) {
 	}()
 }
 
-// TestAsynchronousStandbys: ExamineServer counts standbys only if no synchronous standby is
-// configured. A role that may not see the details of standbys gets the same count.
+// TestAsynchronousStandbys checks that ExamineServer counts standbys only if no synchronous standby
+// is configured. A role that may not see the details of standbys gets the same count.
 func TestAsynchronousStandbys(t *testing.T) {
 	t.Parallel()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{"fsync": "off"}})
@@ -117,8 +117,9 @@ func TestAsynchronousStandbys(t *testing.T) {
 	check("with a synchronous standby", 0)
 }
 
-// TestCollationVersions: the recorded and the actual collation versions are equal in a new database
-// and if none is recorded. They differ if the indexes were sorted by another version.
+// TestCollationVersions checks that the recorded and the actual collation versions are equal in a
+// new database, and in a database without a recorded version. They differ if the indexes were
+// sorted by another version.
 func TestCollationVersions(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

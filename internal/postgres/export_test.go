@@ -29,8 +29,8 @@ func OpenPoolsBy(
 	return o.openPools(ctx, timeout, log)
 }
 
-// LookUp returns the order in which the given addresses of a host are tried, after a session has
-// begun at the address last.
+// LookUp returns the given addresses of a host in the order in which a new session tries them. last
+// is the address of the newest session.
 func LookUp(addresses []string, last string) ([]string, error) {
 	h := hosts{addresses: make(map[string][]string), last: last}
 	config := pgconn.Config{LookupFunc: func(context.Context, string) ([]string, error) { return addresses, nil }}

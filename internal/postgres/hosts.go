@@ -17,9 +17,9 @@ const (
 	// eachHostTimeout if there are several. The URL can override both with connect_timeout.
 	onlyHostTimeout = 5 * time.Second
 	eachHostTimeout = 2 * time.Second
-	// drainTimeout limits how long pgx waits for the rest of the server's output after it has given
-	// up a session. Until then, the session occupies a place in its pool. Without this limit, pgx
-	// waits for 15 s.
+	// drainTimeout limits how long pgx, after giving up a session, waits for the rest of the
+	// server's output. Until then, the session occupies a place in its pool. Without this limit,
+	// pgx waits for 15 s.
 	drainTimeout = time.Second
 )
 
@@ -38,7 +38,7 @@ type hosts struct {
 // accept no writes.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
-		// the same host may be listed twice, with and without TLS
+		// The same host may be listed twice, with and without TLS.
 		return f.Host != config.Host || f.Port != config.Port
 	})
 	if several && config.ValidateConnect == nil {

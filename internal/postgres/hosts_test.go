@@ -96,8 +96,8 @@ func hostOf(t *testing.T, databaseURL string) string {
 	return u.Host
 }
 
-// TestSilentHosts: if only one of several hosts answers, the bot starts with that host, whatever
-// the host's position in the URL.
+// TestSilentHosts checks that, if only one of several hosts answers, the bot starts with that host,
+// whatever the host's position in the URL.
 func TestSilentHosts(t *testing.T) {
 	t.Parallel()
 	for position := range 3 {
@@ -119,8 +119,8 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
-// TestLastHostFirst: new sessions of a pool and of migrations try the host of the newest session
-// first.
+// TestLastHostFirst checks that new sessions of a pool and of migrations try the host of the newest
+// session first.
 func TestLastHostFirst(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Empty(t)
@@ -136,8 +136,8 @@ func TestLastHostFirst(t *testing.T) {
 	}
 }
 
-// TestLastAddressFirst: if a host has several addresses, the address of the newest session is tried
-// first.
+// TestLastAddressFirst checks that, if a host has several addresses, the address of the newest
+// session is tried first.
 func TestLastAddressFirst(t *testing.T) {
 	t.Parallel()
 	for last, want := range map[string]string{
@@ -150,8 +150,8 @@ func TestLastAddressFirst(t *testing.T) {
 	}
 }
 
-// TestConnectTimeouts: the only host has five seconds to answer, and each of several hosts has two.
-// The URL can override both.
+// TestConnectTimeouts checks that a single host has five seconds to answer, and that each of
+// several hosts has two seconds. The URL can override both.
 func TestConnectTimeouts(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Borrow(t).URL
@@ -171,8 +171,8 @@ func TestConnectTimeouts(t *testing.T) {
 	}
 }
 
-// TestNewSessionsAreTrusted: Distrust does not affect a session that is still being opened, even if
-// a silent host delays it.
+// TestNewSessionsAreTrusted checks that Distrust does not affect a session that is still being
+// opened, even if a silent host delays it.
 func TestNewSessionsAreTrusted(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -207,8 +207,9 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	}
 }
 
-// TestGivenUpSessionFreesItsPlace: if a frozen host answers neither a statement nor the request to
-// cancel it, the session's place in the pool is free again sooner than pgx alone would free it.
+// TestGivenUpSessionFreesItsPlace checks that, if a frozen host answers neither a statement nor the
+// request to cancel it, the session's place in the pool is free again sooner than pgx alone would
+// free it.
 func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
@@ -272,8 +273,8 @@ func failing(code, text string) func(net.Conn) {
 	}
 }
 
-// TestRefusedSessions: any error while a session is being opened means that the database is
-// unavailable. Open retries after such an error, unless an operator must change DATABASE_URL.
+// TestRefusedSessions checks that any error while a session is being opened means that the database
+// is unavailable. Open retries after such an error, unless an operator must change DATABASE_URL.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -57,9 +57,9 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 // acquisition has a greater epoch than all earlier ones. Before it takes the lease, Acquire waits
 // for running transactions under the lease; if that takes longer than the lock timeout, it returns
 // false. If this holder already has the lease, because the answer to an earlier call was lost,
-// Acquire succeeds again. If another holder has the lease, Acquire returns false. If the lease
-// expires further ahead than its duration, for any holder, Acquire only corrects the expiry and
-// returns false.
+// Acquire succeeds again. If another holder has the lease, Acquire returns false. If the expiry is
+// further ahead than the lease's duration, Acquire only corrects the expiry and returns false, no
+// matter which instance holds the lease.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -106,10 +106,10 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	return true, epoch, nil
 }
 
-// take takes the lease, whose last epoch is last. It returns the new epoch, and whether the
-// previous holder crashed, which means that it did not release the lease. It fails with
-// pgx.ErrNoRows if another holder was faster, or if an earlier attempt of this holder has succeeded
-// in the meantime.
+// take takes the lease. last is the epoch that isHeld has returned. take returns the new epoch, and
+// whether the previous holder crashed, which means that it did not release the lease. take fails
+// with pgx.ErrNoRows if another holder was faster, or if an earlier attempt of this holder has
+// succeeded in the meantime.
 func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)
@@ -217,8 +217,8 @@ func (l *Lease) Remaining() time.Duration {
 // server would have to write each holder of that lock to disk.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
-// maxIdle is how long a transaction under a lease may be idle. It is more than the second or two
-// for which a healthy process may be idle.
+// maxIdle is how long a transaction under a lease may be idle. A healthy process is idle for at
+// most one or two seconds.
 const maxIdle = 5 * time.Second
 
 // QueueEpoch adds the check with which a batch under a lease must begin. If the lease has another

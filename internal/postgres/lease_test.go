@@ -94,8 +94,8 @@ func TestLease(t *testing.T) {
 	dbtest.Acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
 }
 
-// TestLeaseReportsCrash: PredecessorCrashed tells the new holder whether the previous one released
-// the lease.
+// TestLeaseReportsCrash checks that PredecessorCrashed tells the new holder whether the previous
+// one released the lease.
 func TestLeaseReportsCrash(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -117,8 +117,8 @@ func TestLeaseReportsCrash(t *testing.T) {
 	crashed(a, false)
 }
 
-// TestLeaseTakenWithoutAnswer: if the answer to Acquire was lost, the holder's next call gets the
-// lease at once, under a new epoch. Other holders do not get it.
+// TestLeaseTakenWithoutAnswer checks that, if the answer to Acquire was lost, the holder's next
+// call gets the lease at once, under a new epoch. Other holders do not get it.
 func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -132,9 +132,9 @@ func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestLeaseExpiresTooFarAhead: if the expiry is further ahead than the lease's duration, because
-// the clock was set back, another holder's Acquire or a renewal corrects it. Acquire does not
-// change a plausible expiry.
+// TestLeaseExpiresTooFarAhead checks that, if the expiry is further ahead than the lease's
+// duration, because the clock was set back, another holder's Acquire or a renewal corrects it.
+// Acquire does not change a plausible expiry.
 func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -162,8 +162,8 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	}
 }
 
-// TestLeaseAtOnce: if several instances request the lease at the same time, exactly one gets it,
-// whether the lease is new or has expired.
+// TestLeaseAtOnce checks that, if several instances request the lease at the same time, exactly one
+// gets it, whether the lease is new or has expired.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -200,8 +200,9 @@ func TestLeaseAtOnce(t *testing.T) {
 	})
 }
 
-// TestLeaseAndWriters: a transaction under the lease does not block the lease's renewal or release,
-// or another holder's request while the lease is held. A takeover waits for the transaction.
+// TestLeaseAndWriters checks that a transaction under the lease does not block the lease's renewal
+// or release, or another holder's request while the lease is held. A takeover waits for the
+// transaction.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -239,8 +240,8 @@ func TestLeaseAndWriters(t *testing.T) {
 	})
 }
 
-// TestLeaseStartsWithTheRequest: for its holder, the lease's duration counts from the request,
-// however long the database takes to answer.
+// TestLeaseStartsWithTheRequest checks that, for its holder, the lease's duration counts from the
+// request, however long the database takes to answer.
 func TestLeaseStartsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -29,17 +29,18 @@ const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 // ThisGroup selects the id of the group of ThisChat; null if there is none.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
-// LadderOf returns the subquery for a column of one of a group's ladders: the ladder whose id is
-// the parameter's value, or the default ladder if the value is 0.
+// LadderOf returns an SQL subquery for a column of one of a group's ladders: the ladder whose id is
+// the value of parameter, or the default ladder if the value is 0. group and parameter are SQL
+// expressions.
 func LadderOf(column, group, parameter string) string {
 	return `(
 		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + `
 		    AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
-// Parked is the condition that only callback answers are sent to a chat c: the bot is no longer in
-// it, or was refused there recently. A refusal with a time in the future is ignored, because it
-// means that the clock was set back.
+// Parked is the condition under which the bot sends only callback answers to a chat c: the bot is
+// no longer in the chat, or Telegram has recently refused a message to it. A refusal with a time in
+// the future is ignored, because it means that the clock was set back.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
 // Unparked is the part of a SET clause that ends the parking of a chat.
@@ -52,13 +53,27 @@ const FirstParking = `interval '10 minutes'`
 // BoardObject is the key of a board b's message in its chat. It must match ranking.Board.Object.
 const BoardObject = `'board:' || b.ladder_id || coalesce(':' || b.thread_id, '')`
 
-// ThisPlayer selects the id of the player whose Telegram user id is $2; null if there is none.
+// ThisPlayer selects the id of the account whose Telegram user id is $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
+
+// Counting returns an SQL expression for the id of the player for whom the given player counts in a
+// group. Without a mapping, that is the given player. Both arguments are SQL expressions for ids.
+func Counting(player, group string) string {
+	return `coalesce(
+		    (SELECT counts_as FROM sightings WHERE group_id = ` + group + ` AND player_id = ` + player + `), ` + player + `)`
+}
 
 // Score selects the score of a match m as the columns of a ladder.Score. In a match without points,
 // the side that won has 0, and a side that did not win has ladder.NoPoints.
 const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a,
 	       coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
+
+// Position is the place of a match m in the replay of its ladder, as a ladder.Position.
+const Position = `coalesce(m.position, m.number::bigint << 32)`
+
+// ReportedAt is when a match m was reported. A match without a position in its row was played when
+// it was reported.
+const ReportedAt = `CASE WHEN m.position IS NULL THEN m.played_at ELSE m.created_at END`
 
 // StandIns selects the number of nameless guests on each side of a match m.
 const StandIns = `ARRAY[coalesce(m.stand_ins_a, 0), coalesce(m.stand_ins_b, 0)] AS stand_ins`

@@ -49,7 +49,7 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 	case errors.Is(err, ErrTooNew):
 		return ErrTooNew
 	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable:
-		// there is nothing yet, or another instance holds the lock on the version
+		// There is no schema yet, or another instance holds the lock on the version.
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
 	case at.version == at.newest && !at.dirty:

@@ -21,8 +21,9 @@ import (
 	"elobot/migrations"
 )
 
-// onDial returns a change to a pool's configuration. With it, called runs before each connection is
-// made, and gets the number of earlier calls. If called fails, the connection fails too.
+// onDial returns a function that changes a pool's configuration: called then runs before each
+// connection is made, with the number of earlier connection attempts. If called fails, the
+// connection fails too.
 func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		var count atomic.Int64
@@ -56,8 +57,8 @@ func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	dbtest.Must(t, driver.Lock())
 }
 
-// TestMigrateUpToDate: if the database is up to date, Migrate uses only one connection of the pool,
-// and does not wait for the migration lock.
+// TestMigrateUpToDate checks that, if the database is up to date, Migrate uses only one connection
+// of the pool, and does not wait for the migration lock.
 func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -69,7 +70,8 @@ func TestMigrateUpToDate(t *testing.T) {
 	}
 }
 
-// TestMigrateCannotReadVersion: if the version cannot be read, Migrate returns the reason.
+// TestMigrateCannotReadVersion checks that, if the version cannot be read, Migrate returns the
+// reason.
 func TestMigrateCannotReadVersion(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")
@@ -89,8 +91,8 @@ func TestMigrateCannotReadVersion(t *testing.T) {
 	}
 }
 
-// TestMigrateWaitsForVersion: if another instance locks the version for longer than the lock
-// timeout, Migrate waits.
+// TestMigrateWaitsForVersion checks that, if another instance locks the version for longer than the
+// lock timeout, Migrate waits.
 func TestMigrateWaitsForVersion(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

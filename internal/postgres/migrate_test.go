@@ -100,8 +100,9 @@ func newStep(t *testing.T, step string) (pool *pgxpool.Pool, run func(direction 
 	}
 }
 
-// TestKeysCompareByBytes: unique indexes do not depend on the rules of a language, which change
-// with the server's C library. Only some indexes of names do, because they ignore case.
+// TestKeysCompareByBytes checks that unique indexes do not depend on the rules of a language, which
+// change with the server's C library. The only exceptions are some indexes of names, because these
+// ignore case.
 func TestKeysCompareByBytes(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000212_keys_by_bytes")
@@ -137,8 +138,8 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutScoreDown: the down migration turns results without a score into 1:0, 0:1 or
-// 0:0, also in fixes. It deletes a fix that then changes nothing.
+// TestResultsWithoutScoreDown checks that the down migration turns results without a score into
+// 1:0, 0:1 or 0:0, in matches and in fixes. It deletes a fix that would then change nothing.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000202_results_without_score")
@@ -157,8 +158,8 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	dbtest.Equal(t, "the fixes", []string{"1 0 0 1"}, got)
 }
 
-// TestNamelessPeople: the up migration renames people named after their own Telegram id to “…”, and
-// the down migration restores their names.
+// TestNamelessPeople checks that the up migration renames people named after their own Telegram id
+// to “…”, and the down migration restores their names.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000214_nameless")
@@ -183,8 +184,8 @@ func TestNamelessPeople(t *testing.T) {
 	}
 }
 
-// TestParkedForGood: after the migration, chats that the previous release had parked for good are
-// no longer parked, except chats that the bot has left.
+// TestParkedForGood checks that, after the migration, chats that the previous release had parked
+// for good are no longer parked, except chats that the bot has left.
 func TestParkedForGood(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000213_parked_until")
@@ -201,8 +202,9 @@ func TestParkedForGood(t *testing.T) {
 		[]string{"1 f 0 f", "2 t 0 f", "3 t 0 t"}, got)
 }
 
-// TestMigratedHalves: the down migration removes half points from the scores of matches and fixes,
-// and removes all sets of a match in which a game was drawn. The next up migration changes nothing.
+// TestMigratedHalves checks that the down migration removes half points from the scores of matches
+// and fixes, and removes all sets of a match in which a game was drawn. The next up migration
+// changes nothing.
 func TestMigratedHalves(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000216_halves")
@@ -234,9 +236,9 @@ func TestMigratedHalves(t *testing.T) {
 	dbtest.Equal(t, "up", want, state())
 }
 
-// TestWebSalt: the up migration gives a salt of its own to each web board that is on, and no salt
-// to other groups. The down migration gives each group with a salt a random generation, so that no
-// old link becomes valid again.
+// TestWebSalt checks that the up migration gives a salt of its own to each web board that is on,
+// and no salt to other groups. The down migration gives each group with a salt a random generation,
+// so that no old link becomes valid again.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
 	pool, run := newStep(t, "000215_web_salt")
@@ -342,8 +344,8 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateClientKilled: if the client is killed during a step, the server still finishes the
-// step. The next instance waits for it.
+// TestMigrateClientKilled checks that, if the client is killed during a step, the server still
+// finishes the step. The next instance waits for it.
 func TestMigrateClientKilled(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -363,8 +365,9 @@ func TestMigrateClientKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateSaysThatItWaits: an instance that has waited three seconds for another instance's
-// migration logs that it is waiting. The migrating instance logs nothing, however long it takes.
+// TestMigrateSaysThatItWaits checks that an instance that has waited three seconds for another
+// instance's migration logs that it is waiting. The migrating instance logs nothing, however long
+// it takes.
 func TestMigrateSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
@@ -416,8 +419,8 @@ func TestMigrateSaysThatItWaits(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateKilledAfterTheStep: a step clears the dirty mark when it commits. So the database is
-// complete even if the connection is cut at the first message after the step.
+// TestMigrateKilledAfterTheStep checks that a step clears the dirty mark when it commits. So the
+// database is complete even if the connection is cut at the first message after the step.
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -443,8 +446,8 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateFailingStep: nothing of a broken step is committed, and the step fails again until it
-// is fixed.
+// TestMigrateFailingStep checks that nothing of a broken step is committed, and the step fails
+// again until it is fixed.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
@@ -474,8 +477,9 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	}
 }
 
-// TestMigrateUnknownVersion: if the database's version is older or newer than all files, Migrate
-// fails with ErrTooOld or ErrTooNew and changes nothing, whether the version is dirty or not.
+// TestMigrateUnknownVersion checks that, if the database's version is older or newer than all
+// files, Migrate fails with ErrTooOld or ErrTooNew and changes nothing, whether the version is
+// dirty or not.
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

@@ -6,9 +6,9 @@ package postgres
 // of the player that remains. If several players of the group have the same name, ignoring case,
 // their marks are their usernames, or numbers for those without one. All other marks are empty.
 //
-// The planner expects far more ids than there are. LIMIT 1 and OFFSET 0 make it use indexes
-// nevertheless: it looks up players by their keys, and namesakes by name, season by season. The
-// table players is read only for players without a standing and for marks.
+// The planner expects far more ids than there are. LIMIT 1 and OFFSET 0 make it use indexes anyway:
+// it looks up players by their keys, and namesakes by name, season by season. The table players is
+// read only for players without a standing and for marks.
 const NamesOfPlayers = `(
 		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name,
 		        'mark', CASE WHEN namesakes.others > 0 THEN
@@ -24,17 +24,18 @@ const NamesOfPlayers = `(
 		        UNION SELECT i.addressee_id WHERE i.addressee_id IS NOT NULL
 		    ) AS wanted
 		    CROSS JOIN LATERAL (
-		        (SELECT player_id AS id, id AS standing_id, name FROM group_players
+		        (SELECT player_id AS id, name, named_id IS DISTINCT FROM player_id AS counts FROM group_players
 		         WHERE season_id = ANY (l.seasons) AND player_id = wanted.id LIMIT 1)
 		        UNION ALL
-		        SELECT p.id, s.id, coalesce(s.name, p.display_name)
+		        SELECT p.id, coalesce(s.name, p.display_name), s.named_id IS DISTINCT FROM s.player_id
 		        FROM (SELECT coalesce(merged_into, id) AS id FROM players WHERE id = wanted.id LIMIT 1) AS one
 		        CROSS JOIN LATERAL (SELECT * FROM players WHERE id = one.id LIMIT 1) AS p
 		        LEFT JOIN LATERAL (
 		            SELECT * FROM group_players WHERE season_id = ANY (l.seasons) AND player_id = p.id LIMIT 1) AS s ON true
 		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
-		        SELECT count(DISTINCT o.player_id) AS others,
+		        SELECT count(DISTINCT o.player_id) FILTER (
+		                   WHERE o.named_id IS DISTINCT FROM o.player_id OR NOT called.counts OR o.name = '…') AS others,
 		               count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
 		        FROM unnest(l.seasons) AS season
 		        CROSS JOIN LATERAL (

@@ -87,6 +87,16 @@ func (n *Notifier) WebChanged(group ranking.GroupID) {
 	n.enqueue(notification{webChannel, strconv.FormatInt(int64(group), 10)})
 }
 
+// QueueChanged notifies all instances, once the batch has committed, that the boards of a chat, and
+// the web board of its group if it has one, may be outdated.
+func QueueChanged(batch *pgx.Batch, chat ranking.ChatID, group ranking.GroupID, web bool) {
+	const notify = `SELECT pg_notify($1, $2)`
+	batch.Queue(notify, outboxChannel, lanePayload(outbox.Lane{Chat: outbox.ChatID(chat), Kind: outbox.Boards}))
+	if web {
+		batch.Queue(notify, webChannel, strconv.FormatInt(int64(group), 10))
+	}
+}
+
 func (n *Notifier) enqueue(all ...notification) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -140,9 +150,9 @@ func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(co
 	})
 }
 
-// report records the state of listening or of publishing in the field that failing points to: err
-// is nil if it works. report logs when the first of the two begins to fail, and when both work
-// again.
+// report records the outcome of an attempt to listen or publish in the field that failing points
+// to. err is nil if the attempt succeeded. report logs when the first of the two begins to fail,
+// and when both work again.
 func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

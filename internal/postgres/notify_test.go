@@ -29,7 +29,6 @@ type instance struct {
 	stop  func() // ends Run, and checks that it returns quickly
 }
 
-// awaitListeners waits until n notifiers listen.
 func awaitListeners(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
 	dbtest.Await(t, pool, `SELECT (
@@ -103,8 +102,8 @@ func (i *instance) received(t *testing.T, n int) []outbox.Lane {
 	return lanes
 }
 
-// TestNotify: both instances receive what either of them publishes. Invalid payloads cause no
-// events.
+// TestNotify checks that both instances receive what either of them publishes. Invalid payloads
+// cause no events.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	a, b := twoInstances(t)
@@ -131,8 +130,8 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestLanePayload: a lane of each kind survives the round trip through its payload. An invalid
-// payload is not read as a lane.
+// TestLanePayload checks that a lane of each kind survives the round trip through its payload. An
+// invalid payload is not read as a lane.
 func TestLanePayload(t *testing.T) {
 	t.Parallel()
 	for payload, want := range map[string]outbox.Lane{
@@ -152,8 +151,8 @@ func TestLanePayload(t *testing.T) {
 	}
 }
 
-// TestNotifyBatches: all notifications that are requested while no connection is free are published
-// in one or two statements.
+// TestNotifyBatches checks that all notifications that are requested while no connection is free
+// are published in one or two statements.
 func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -181,7 +180,8 @@ func TestNotifyBatches(t *testing.T) {
 	}
 }
 
-// TestNotifyAtTheStop: notifications that are pending when the context ends are still published.
+// TestNotifyAtTheStop checks that notifications that are pending when the context ends are still
+// published.
 func TestNotifyAtTheStop(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -195,8 +195,8 @@ func TestNotifyAtTheStop(t *testing.T) {
 	other.received(t, 1)
 }
 
-// TestNotifyReconnects: the notifier replaces a lost connection, and logs the loss and the recovery
-// once each.
+// TestNotifyReconnects checks that the notifier replaces a lost connection, and logs the loss and
+// the recovery once each.
 func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -227,8 +227,8 @@ func TestNotifyReconnects(t *testing.T) {
 	}
 }
 
-// TestListeningSessionEnds: the listening session ends at the pool's MaxConnLifetime, and is
-// replaced without a log record.
+// TestListeningSessionEnds checks that the listening session ends at the pool's MaxConnLifetime,
+// and is replaced without a log record.
 func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -253,9 +253,9 @@ func (l levels) Handle(_ context.Context, r slog.Record) error { l <- r.Level; r
 func (l levels) WithAttrs([]slog.Attr) slog.Handler            { return l }
 func (l levels) WithGroup(string) slog.Handler                 { return l }
 
-// TestNotifyWithoutDatabase: notifications that could not be published are published when the
-// database is back. The log reports the loss and the recovery once each. Run ends quickly even
-// without the database.
+// TestNotifyWithoutDatabase checks that notifications that could not be published are published
+// when the database is back. The log reports the loss and the recovery once each. Run ends quickly
+// even without the database.
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -292,8 +292,8 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	i.stop()
 }
 
-// TestNotificationAfterSilence: if no notification arrives, next checks the connection, which keeps
-// listening. If the server is gone, next returns an error.
+// TestNotificationAfterSilence checks that, if no notification arrives, next checks the connection,
+// which keeps listening. If the server is gone, next returns an error.
 func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))

@@ -53,8 +53,8 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestEverySession: every session runs at READ COMMITTED and receives warnings, whatever URL, role
-// and database configure. That holds in the pools, outside the pools and in migrations.
+// TestEverySession checks that every session runs at READ COMMITTED and receives warnings, whatever
+// URL, role and database configure. That holds in the pools, outside the pools and in migrations.
 func TestEverySession(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)
@@ -88,7 +88,7 @@ func TestEverySession(t *testing.T) {
 	}
 }
 
-// TestOpenRetries: Open retries if the server is available only after the first attempt.
+// TestOpenRetries checks that Open retries if the server is available only after the first attempt.
 func TestOpenRetries(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))

@@ -27,8 +27,8 @@ const rowLockTimeout = "'1500ms'"
 // Planning makes a session plan each statement once, independently of its arguments. It is for the
 // sessions of commands and background work, and for tests of the stores. Most statements run in a
 // tenth of a millisecond, and planning them each time would take ten times as long. All statements
-// must use indexes, which the planner would not choose while the tables are small. Compiling such
-// short statements never pays off.
+// must use indexes, which the planner would not choose while the tables are small. JIT compilation
+// never pays off for such short statements.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
 // onlyReading is for sessions that answer questions. Such a session must never write: a write would
@@ -147,7 +147,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
-	// finding out that a session is dead must not use up all the time of a command
+	// Finding out that a session is dead must not use up all the time of a command.
 	config.PingTimeout = PingTimeout
 	config.ConnConfig.Tracer = &discreet{}
 	o := &opener{config: config, sessions: &sessionWatch{log: log}, warnExposed: func() {}}
@@ -167,7 +167,7 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 		if encryptionOf(conn).Exposed {
 			o.warnExposed()
 		}
-		// ConnectTimeout itself covers only the connection, not this function
+		// ConnectTimeout itself covers only the connection, not this function.
 		ctx, cancel := context.WithTimeout(ctx, config.ConnConfig.ConnectTimeout)
 		defer cancel()
 		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings)

@@ -56,8 +56,8 @@ func deleteFrom(table, key, condition string) string {
 		table, key, condition)
 }
 
-// expire returns the statement that expires rows o of the outbox at their deadline, and after
-// EditLifetime at the latest. The statement ignores the deadline of match results, because
+// expire returns the statement that expires rows o of the outbox that are past their deadline or
+// older than EditLifetime. The statement ignores the deadline of match results, because
 // pgoutbox.Store.Summarize reports late results to the chat.
 func expire(rows string) string {
 	return `

@@ -41,8 +41,8 @@ func TestPurgeByAge(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeInBatches: a transaction removes at most 10,000 keys. After a full batch, another batch
-// follows.
+// TestPurgeInBatches checks that a transaction removes at most 10,000 keys. After a full batch,
+// another batch follows.
 func TestPurgeInBatches(t *testing.T) {
 	t.Parallel()
 	rec := &dbtest.Recorder{}
@@ -71,8 +71,8 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeOfTheOutbox: finished notices are purged after a week, and callback answers that are not
-// dead after an hour. A dead notice stays at least as long as its dead letter.
+// TestPurgeOfTheOutbox checks that finished notices are purged after a week, and callback answers
+// that are not dead after an hour. A dead notice stays at least as long as its dead letter.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -105,8 +105,8 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeOfParkedChats: in parked chats, planned notices past their deadline expire. Notices in
-// other chats are left to the dispatcher.
+// TestPurgeOfParkedChats checks that, in parked chats, planned notices past their deadline expire.
+// Notices in other chats are left to the dispatcher.
 func TestPurgeOfParkedChats(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -123,8 +123,8 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestRedeliveryAfterPurge: a match keeps its key. So a redelivery after the purge of the handled
-// command changes nothing.
+// TestRedeliveryAfterPurge checks that a match keeps its key. So a redelivery after the purge of
+// the handled command changes nothing.
 func TestRedeliveryAfterPurge(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t)
@@ -137,8 +137,8 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 	dbtest.Equal(t, "the redelivery changed something", before, w.Contents(t))
 }
 
-// TestPurgerRuns: KeepPurging purges at once, logs a failure, and returns nil when its context
-// ends, even after a failure.
+// TestPurgerRuns checks that KeepPurging purges at once, logs a failure, and returns nil when its
+// context ends, even after a failure.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -179,8 +179,8 @@ func TestPurgerRuns(t *testing.T) {
 	}
 }
 
-// TestPurgerStopsInTheMiddle: KeepPurging stops without waiting for a statement that is blocked by
-// a lock, and logs nothing.
+// TestPurgerStopsInTheMiddle checks that KeepPurging stops without waiting for a statement that is
+// blocked by a lock, and logs nothing.
 func TestPurgerStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

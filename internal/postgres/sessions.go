@@ -56,8 +56,8 @@ type sessionWatch struct {
 const begunKey = "begun"
 
 // watch makes connections with this configuration execute everySession first, and report their
-// errors to s. Connections outside the pools do so too. The settings are not startup parameters,
-// because a pooler would refuse them.
+// errors to s. This includes connections outside the pools. The settings are not startup
+// parameters, because a pooler would refuse them.
 func (s *sessionWatch) watch(config *pgconn.Config) {
 	s.hosts.addresses = make(map[string][]string)
 	s.hosts.limit(config)

@@ -60,8 +60,8 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	}
 }
 
-// TestSessionsEnd: after an error for which endsSession returns true, neither that session nor an
-// idle one is used again. After any other error, the session is used again.
+// TestSessionsEnd checks that, after an error for which endsSession returns true, neither that
+// session nor an idle one is used again. After any other error, the session is used again.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, pgtest.Borrow(t).URL)
@@ -85,8 +85,8 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestOneOfSeveralHostsIsDown: a host that accepts no sessions does not affect the sessions on
-// another host.
+// TestOneOfSeveralHostsIsDown checks that a host that accepts no sessions does not affect the
+// sessions on another host.
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
 	down, _ := fakeHost(t, refusing("57P03")) // it is starting up
@@ -101,8 +101,8 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	}
 }
 
-// TestSessionLifetime: sessions live for at most half an hour, and end at different ages. The URL
-// can set another lifetime.
+// TestSessionLifetime checks that sessions live for at most half an hour, and end at different
+// ages. The URL can set another lifetime.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
 	url := dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL // this URL ends with parameters
@@ -117,9 +117,9 @@ func TestSessionLifetime(t *testing.T) {
 	}
 }
 
-// TestTransactionPoolingIsRefused: Open refuses a pooler in transaction mode, however many server
-// sessions the pooler has. It does so without prepared statements, which other sessions would not
-// have.
+// TestTransactionPoolingIsRefused checks that Open refuses a pooler in transaction mode, however
+// many server sessions the pooler has. It does so without prepared statements, which other sessions
+// would not have.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, sessions := range []int{1, 2, 3, 5} {
@@ -146,8 +146,8 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 	}
 }
 
-// TestConnectionBreaksWhileOpening: if a connection breaks while Open is using it, Open continues
-// with another connection.
+// TestConnectionBreaksWhileOpening checks that, if a connection breaks while Open is using it, Open
+// continues with another connection.
 func TestConnectionBreaksWhileOpening(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int64{1, 2, 4, 6, 8} {
@@ -164,8 +164,8 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 	}
 }
 
-// TestSessionsOfAllPoolsEnd: if a session of one pool finds that the server has become read-only,
-// the sessions of the other pools are not used again either.
+// TestSessionsOfAllPoolsEnd checks that, if a session of one pool finds that the server has become
+// read-only, the sessions of the other pools are not used again either.
 func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	t.Parallel()
 	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
@@ -184,8 +184,8 @@ func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	}
 }
 
-// TestQuestionsOnlyRead: sessions for questions are read-only. Unlike sessions for commands, they
-// may plan a statement again for new arguments, and scan whole tables.
+// TestQuestionsOnlyRead checks that sessions for questions are read-only. Unlike sessions for
+// commands, they may plan a statement again for new arguments, and scan whole tables.
 func TestQuestionsOnlyRead(t *testing.T) {
 	t.Parallel()
 	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
@@ -202,9 +202,9 @@ func TestQuestionsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestCanceledStandbyWait: if the wait of a commit for the synchronous standby was canceled, the
-// commit fails as unavailable. That holds however the statement is sent, even if the server's
-// messages are not in English. Other warnings have no effect.
+// TestCanceledStandbyWait checks that, if the wait of a commit for the synchronous standby was
+// canceled, the commit fails as unavailable. That holds however the statement is sent, even if the
+// server's messages are not in English. Other warnings have no effect.
 func TestCanceledStandbyWait(t *testing.T) {
 	t.Parallel()
 	const sql = `INSERT INTO handled_commands (key) VALUES ('1')

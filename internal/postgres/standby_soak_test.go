@@ -27,9 +27,9 @@ type confirmed struct {
 	stored string // SQL condition that holds when its effect is stored
 }
 
-// TestStandbyCutOff: if the synchronous standby is cut off and the waits for it are canceled,
-// operations succeed only if their effects are on the standby. After its promotion, the standby has
-// everything that succeeded.
+// TestStandbyCutOff checks that, if the synchronous standby is cut off and the waits for it are
+// canceled, operations succeed only if their effects are on the standby. After its promotion, the
+// standby has everything that succeeded.
 func TestStandbyCutOff(t *testing.T) {
 	t.Parallel()
 	servers := dbtest.StartPair(t)
@@ -89,7 +89,7 @@ func TestStandbyCutOff(t *testing.T) {
 	}
 }
 
-// prepare stores a group with a match, and returns the operations to try there.
+// prepare stores a group with the id -n and a match in it, and returns the operations to try there.
 func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	t.Helper()
 	group, key := ranking.Chat{ID: ranking.ExternalChatID(-n), Kind: ranking.Group, Title: "Club"},

@@ -35,7 +35,6 @@ type writing struct {
 // leader. In this order, each write changes something.
 func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
-	al := w.ID(t, "Al")
 	by := func(change func(context.Context, *pgranking.Store) error) func(context.Context, *postgres.Lease) error {
 		return func(ctx context.Context, l *postgres.Lease) error { return change(ctx, w.Store.WithLease(l)) }
 	}
@@ -57,14 +56,6 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ *ranking.Snapshot) error {
 				return l.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "3"))
 			})
-		})},
-		{"LockPlayers", by(func(ctx context.Context, s *pgranking.Store) error {
-			merging, _, err := s.LockPlayers(ctx, al, w.ID(t, "Alice"))
-			if err != nil {
-				return err
-			}
-			defer merging.Release(ctx)
-			return merging.Merge(ctx, ranking.Remapping{})
 		})},
 		{"Move", by(func(ctx context.Context, s *pgranking.Store) error {
 			_, err := s.Move(ctx, dbtest.Club.ID, dbtest.Upgraded.ID)
@@ -111,8 +102,9 @@ func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	})
 }
 
-// TestUnderLostLease: under a lease that is lost or was never held, each write of writingsIn fails
-// with outbox.ErrLeaseLost and changes nothing. The same writes succeed for the holder.
+// TestUnderLostLease checks that, under a lease that is lost or was never held, each write of
+// writingsIn fails with outbox.ErrLeaseLost and changes nothing. The same writes succeed for the
+// holder.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -121,7 +113,8 @@ func TestUnderLostLease(t *testing.T) {
 		oldKeys(t, w.Pool, 1)
 		writings := writingsIn(t, w)
 		methods := map[string]bool{ // these methods change nothing
-			"Read": true, "MatchHistory": true, "SeasonAt": true, "LargestUpset": true, "Mapping": true, "DueTimers": true, "EnsureDurable": true,
+			"Read": true, "Gap": true, "MatchHistory": true, "SeasonAt": true, "LargestUpset": true, "PrivateChat": true, "Mapping": true, "DueTimers": true, "EnsureDurable": true,
+			"Stage": true, "StageUndo": true, // before Apply
 		}
 		for _, wr := range writings {
 			methods[wr.method] = true
@@ -173,8 +166,8 @@ func TestUnderLostLease(t *testing.T) {
 	})
 }
 
-// TestTakeoverWaits: a takeover waits for a write that has begun under the lease, whether that is
-// one batch or a transaction of several statements.
+// TestTakeoverWaits checks that a takeover waits for a write that has begun under the lease,
+// whether that is one batch or a transaction of several statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
@@ -223,8 +216,8 @@ func TestTakeoverWaits(t *testing.T) {
 	}
 }
 
-// TestApplyAndTakeover: an Apply that begins during a takeover waits for the takeover. It fails
-// with outbox.ErrLeaseLost if the takeover commits, and succeeds if it is rolled back.
+// TestApplyAndTakeover checks that an Apply that begins during a takeover waits for the takeover.
+// It fails with outbox.ErrLeaseLost if the takeover commits, and succeeds if it is rolled back.
 func TestApplyAndTakeover(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
@@ -247,8 +240,8 @@ func TestApplyAndTakeover(t *testing.T) {
 	}
 }
 
-// TestHolderStalls: if a process stalls during a transaction under the lease, another holder gets
-// the lease after the idle timeout. The stalled transaction writes nothing.
+// TestHolderStalls checks that, if a process stalls during a transaction under the lease, another
+// holder gets the lease after the idle timeout. The stalled transaction writes nothing.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -288,8 +281,8 @@ func TestHolderStalls(t *testing.T) {
 	})
 }
 
-// TestIdleTimeoutOfALease: a transaction under the lease may be idle for 5 s. The limit does not
-// apply to the session afterward.
+// TestIdleTimeoutOfALease checks that a transaction under the lease may be idle for 5 s. The limit
+// does not apply to the session afterward.
 func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`

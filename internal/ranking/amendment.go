@@ -20,10 +20,10 @@ type Amendment struct {
 type amendOperation struct {
 	plain
 	Amendment
-	command string // the command's name, for rejected results
+	command string // the command's name in a RejectedResult
 	origin  Origin
-	window  time.Duration // the Settings.UndoWindow
-	longest int           // how many later matches the group may have, in all ladders
+	window  time.Duration // Settings.UndoWindow
+	longest int           // Settings.LongestReplay
 }
 
 func (s *Service) amendment(c *call, command string, a Amendment) amendOperation {
@@ -41,8 +41,8 @@ func (a amendOperation) needs() Needs {
 	return Needs{People: people, New: len(people), Match: &a.Match, ReportedSince: a.origin.SentAt.Add(-a.window)}
 }
 
-// found returns the match to amend. It returns nil if there is none, or if the MatchRef means
-// several matches.
+// found returns the match to amend. It returns nil if there is none, or if the MatchRef identifies
+// several.
 func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 	if len(snap.Matches) != 1 {
 		return nil
@@ -52,8 +52,9 @@ func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 
 func (a amendOperation) about(snap *Snapshot) subject { return subject{amended: a.found(snap)} }
 
-// refusal returns a refusal that applies to undoing, fixing and moving alike, nil if there is none.
-// m is nil if no single match was found.
+// refusal makes the checks that undoing, fixing and moving a match have in common. It returns a
+// refusal if one of them fails, otherwise nil. m is the match to amend, nil if no single match was
+// found.
 func (a amendOperation) refusal(m *StoredMatch) Notice {
 	ref := a.Match
 	last := ref == MatchRef{}
@@ -79,7 +80,7 @@ func (a amendOperation) refusal(m *StoredMatch) Notice {
 }
 
 // cannotChange returns a refusal if the match has changed since the pressed button was made, or if
-// the group has too many later matches. Otherwise it returns nil.
+// the group has too many later matches. Otherwise, it returns nil.
 func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	switch {
 	case a.isStale(m):
@@ -91,7 +92,7 @@ func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 }
 
 // isGone reports whether the group no longer has the match that a button identifies. Another match
-// may now have that number.
+// may now have its number.
 func (a amendOperation) isGone(m *StoredMatch) bool {
 	if m == nil {
 		return a.Match.Tag != "" || a.Changes != nil
@@ -107,7 +108,7 @@ func (a amendOperation) isStale(m *StoredMatch) bool {
 func (a amendOperation) permission(snap *Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
 // involved returns who may undo, fix or move the match: its players and its reporter within the
-// window, and admins at any time. In a season that is over, only admins may do so.
+// undo window, and admins at any time. In a season that is over, only admins may.
 func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
 	if snap.isOver(m.Season) {
@@ -126,13 +127,13 @@ func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 }
 
 func (a amendOperation) expired(m *StoredMatch) bool {
-	return a.origin.SentAt.Sub(m.PlayedAt) > a.window
+	return a.origin.SentAt.Sub(m.ReportedAt) > a.window
 }
 
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
-// by returns the sender, as a player and as the Reporter in the notice. Both are zero if the origin
-// has no Sender.
+// by returns the sender's player, and the sender as the Reporter of the notice. Both are zero if
+// the origin has no Sender.
 func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
@@ -141,9 +142,9 @@ func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// amended replays the match's season from the match on, with the match changed by change. The
-// snapshot must have the History. amended returns the effect, and the facts that the notices of all
-// amendments share.
+// amended replays the match's season from the match on, with the match as modified by change. The
+// snapshot must have the History of that season. amended returns the effect, and a MatchUndone with
+// the facts that the notices of all amendments share.
 func (a amendOperation) amended(
 	snap *Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
 ) (Amended, MatchUndone, error) {

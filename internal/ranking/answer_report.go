@@ -6,7 +6,6 @@ import (
 	"elobot/internal/notice"
 )
 
-// planReport plans the answer to a PromptReport.
 func (a PromptAnswer) planReport(s *Service, c *call) *call {
 	report := c.found.prompt.Report
 	c.Ladder = report.Ladder
@@ -47,8 +46,8 @@ func (a PromptAnswer) planReport(s *Service, c *call) *call {
 		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes}
 		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(c, commandFix, a)}
 	}
-	// The extra results count at the time of the answer, not of the report. Otherwise, a sender
-	// could collect prompts and then exceed the limit with the answers.
+	// Count the extra results at the time of the answer. If they counted at the time of the report,
+	// a sender could collect prompts and then exceed the limit with the answers.
 	if j.extraResults > 0 {
 		j.extra = RateEntry{Bucket: RateResult, Sender: report.sender(), At: c.SentAt}.orNone()
 	}
@@ -61,7 +60,7 @@ type promptedResult struct {
 	PromptAnswer
 	origin Origin
 	people participants
-	added  int              // how many people, counted from the first, may become players
+	added  int              // people[:added] may become players
 	chosen *recordOperation // records the chosen result; nil if there is none
 }
 
@@ -79,8 +78,8 @@ func (r promptedResult) needs() Needs {
 
 func (r promptedResult) about(snap *Snapshot) subject { return r.chosen.about(snap) }
 
-// by returns the person who answers, who is not necessarily a player. It returns zero if the origin
-// has no Sender.
+// by returns the sender of the answer, zero if the origin has no Sender. The sender need not be a
+// player.
 func (r promptedResult) by(snap *Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
@@ -88,10 +87,10 @@ func (r promptedResult) by(snap *Snapshot) Reporter {
 	return Reporter{Name: new(NameOf(r.people[0], snap.People[0]))}
 }
 
-// record records the result and closes the prompt. If something about the result is unusual, the
-// prompt stays open and its message asks about that. Of several matches, record then still records
-// those that need not wait for the answer. If the result is refused, the decision has only the
-// refusal as its Notice.
+// record returns the decision that records the chosen result and closes the prompt. If something
+// about the result is unusual, the prompt stays open and its message asks about that. The decision
+// then still records the matches that need not wait for the answer, if any. If the result is
+// refused, the decision has only the refusal as its Notice.
 func (r promptedResult) record(snap *Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
@@ -110,7 +109,6 @@ type reportAnswer struct {
 	readings []*recordOperation
 }
 
-// refuse returns why the answer is refused, nil if it is not.
 func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(r.Prompt), r.chosen == nil && r.Option != Cancel{}:
@@ -162,7 +160,7 @@ func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)
-	// The chosen result is refused, so close the prompt.
+	// The chosen result was refused, so close the prompt.
 	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil {
 		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
@@ -179,16 +177,17 @@ type ReportChosen struct {
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
 // ReportDropped says that a PromptReport or a PromptWizard was canceled or has expired, so none of
-// the matches in question was recorded or corrected.
+// the matches that it was about were recorded or corrected.
 type ReportDropped struct {
-	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
-	Results []NamedResult `json:"results,omitempty"` // of a report's first reading; a wizard has none
-	// Kept means that the report would have corrected the players of a recorded match, which stays
-	// as it is. There are no Results then.
+	By      *Reporter     `json:"by,omitempty"`      // the person who canceled, nil if the prompt expired
+	Results []NamedResult `json:"results,omitempty"` // the report's first reading; none for a wizard
+	// Kept is set if the report would have corrected the players of a recorded match. The match
+	// stays as it is, and there are no Results.
 	Kept bool `json:"kept,omitempty"`
 }
 
-// dropped returns the notice of a dropped report. by is who canceled the prompt, nil if it expired.
+// dropped returns the notice that the prompt about the report was dropped. by is the person who
+// canceled the prompt, nil if the prompt expired.
 func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 	d := ReportDropped{By: by, Kept: r.Replaces != nil}
 	if d.Kept {

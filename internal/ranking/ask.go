@@ -8,19 +8,19 @@ import (
 
 // Question is a question that the Answerer answers from stored data.
 type Question interface {
-	// IsAbout reports whether the question may be about the people named in said, which is the Said
-	// of the Origin.
+	// IsAbout reports whether the question may be about people named in said, the Said of the
+	// command's Origin.
 	IsAbout(said command.Command) bool
 }
 
 // Ask answers a question with a notice from the Answerer, which may be called several times for one
-// command. The answer to a pressed button replaces the message with the button, unless it is a
-// refusal or Posts is set.
+// command. The answer to a pressed button replaces the message with the button, unless the answer
+// is a refusal or Posts is set.
 type Ask struct {
 	Question Question
-	// Posts means that the answer to a pressed button is a new message, unless it is a refusal.
+	// Posts makes the answer to a pressed button a new message, unless the answer is a refusal.
 	Posts bool
-	// OfAdmins means that only admins may ask. The Snapshot then has Everybody.
+	// OfAdmins restricts the question to admins. The Snapshot then has Everybody.
 	OfAdmins bool
 }
 
@@ -31,8 +31,8 @@ type Answerer interface {
 
 // Asked is the context of a question: its Origin and the Snapshot. The People of the Snapshot are
 // the sender and, if the question may be about people, the people that the command mentions or
-// shows. The Snapshot has Everybody only if the command may mean players by plain names or mentions
-// an unknown person.
+// shows. The Snapshot has Everybody only if Ask.OfAdmins is set, or if the command may mean players
+// by plain names or mentions an unknown person.
 type Asked struct {
 	Origin Origin
 	Snapshot
@@ -41,7 +41,7 @@ type Asked struct {
 
 // Find looks for the person p among the People, and returns the person as the command shows them
 // and what the store knows about them. If p has a Player, Find looks for that player among
-// Everybody and returns p unchanged. If it finds nobody, it returns p and a zero Known.
+// Everybody and returns p unchanged. If there is no such person, it returns p and a zero Known.
 func (a Asked) Find(p command.Person) (command.Person, Known) {
 	if p.Player != 0 {
 		return p, a.everybodyWith(p.Player)
@@ -52,11 +52,11 @@ func (a Asked) Find(p command.Person) (command.Person, Known) {
 	return p, Known{}
 }
 
-// EverybodyThere returns the players of the group's ladders, even those who have left, if the
-// Snapshot has Everybody; otherwise none.
+// EverybodyThere returns the players of the group's ladders, including those who have left. It
+// returns none if the Snapshot lacks Everybody.
 func (a Asked) EverybodyThere() []command.Person { return a.everybody() }
 
-// Near returns the name of a player that a new username may mean, nil if there is none.
+// Near returns the name of the first player whom a new username may mean, nil if there is none.
 func (a Asked) Near(username string) *Name {
 	if near := a.near(username); len(near) > 0 {
 		return new(NameOf(near[0], Known{}))
@@ -72,12 +72,13 @@ func (q Ask) plan(_ *Service, c *call) *call {
 	return c.with(op.job())
 }
 
-// asking answers with the known notice or, if that is nil, with a notice from the Answerer.
+// asking is an operation that answers with the notice known or, if known is nil, with a notice from
+// the Answerer.
 type asking struct {
 	plain
 	Ask
 	people    participants
-	everybody bool // the command may mean players by plain names
+	everybody bool // requests Everybody
 	origin    Origin
 	known     Notice // the answer; nil to ask the Answerer
 }

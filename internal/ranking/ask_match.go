@@ -14,12 +14,11 @@ import (
 // report at all, or whether to correct the players of a recorded match. It offers the readings.
 const PromptReport PromptKind = "report"
 
-// The doubts that this package raises. Parsing a report raises the others.
+// The doubts that this package raises. Package command raises the others when it parses a report.
 const (
-	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean a known person
+	DoubtUsername  command.Doubt = "username"  // a new username may mean an existing player
 	DoubtPlayers   command.Doubt = "players"   // an edited message names other players than its match
 	DoubtDuplicate command.Doubt = "duplicate" // a recorded match is probably the same game
-	DoubtDate      command.Doubt = "date"      // the report dates a match to another day
 	DoubtGame      command.Doubt = "game"      // the report names a missing ladder
 	DoubtLineup    command.Doubt = "lineup"    // the people named for a match can play it in two ways
 )
@@ -33,13 +32,13 @@ type ReportMessage struct {
 	SentAt   time.Time       `json:"sent_at"`
 	Reporter *command.Person `json:"reporter,omitempty"` // nil for an anonymous admin
 	// Ladder is the ladder of the report, set when the bot asks about the report. It is 0 before
-	// that, and if each reading has a ladder of its own.
+	// that, and also if each reading has a ladder of its own.
 	Ladder  ladder.ID      `json:"ladder,omitempty"`
 	Missing *MissingLadder `json:"missing,omitempty"` // the missing ladder that the message names
 }
 
-// reportMessage returns the message of a command. An edit has the key of the edited message, under
-// which the matches are recorded.
+// reportMessage returns the command's message. If the command is an edit, the Key is the key of the
+// edited message, because the matches are recorded under that key.
 func (c *call) reportMessage() ReportMessage {
 	return ReportMessage{
 		Key: cmp.Or(c.edit, c.Message, c.Key), Chat: c.Chat.ID, Message: c.ReplyTo, SentAt: c.SentAt,
@@ -70,14 +69,14 @@ type ReportRequest struct {
 
 // Completion adds a score to a match that was reported without a score.
 type Completion struct {
-	Number  int            `json:"number"`            // of the match
-	Key     string         `json:"key"`               // of the match
+	Number  int            `json:"number"`            // the match's number
+	Key     string         `json:"key"`               // the match's idempotency key
 	Changes int            `json:"changes,omitempty"` // the match's change count so far
 	Scores  []ladder.Score `json:"scores"`            // in the order of the match's report
 }
 
-// ladders returns the ladders of the readings, in order and perhaps followed by others. It returns
-// nil unless the question is which ladder is meant.
+// ladders returns the ladder of each reading if the prompt asks which ladder is meant, otherwise
+// nil. There may be more ladders than readings.
 func (r ReportRequest) ladders() []LadderLabel {
 	if r.Missing == nil || len(r.Settled) == 0 || r.Settled[len(r.Settled)-1] != DoubtGame {
 		return nil
@@ -95,9 +94,10 @@ func (r ReportRequest) tag() MatchTag {
 	return TagOf(keys...)
 }
 
-// newAsk returns the operation that asks about a report. The people of the operation begin with the
-// given people, because a snapshot may already have been read for them in this order. newAsk omits
-// readings in which a match names a person twice. ok is false if no reading remains.
+// newAsk returns the operation that asks the question q about a report. The people of the operation
+// begin with the given people, because a snapshot may already have been read for people in this
+// order. newAsk omits readings in which a match names a person twice. ok is false if no reading
+// remains.
 func (s *Service) newAsk(message ReportMessage, q command.Report, people participants) (ask *askOperation, ok bool) {
 	request := ReportRequest{ReportMessage: message, Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
@@ -122,7 +122,7 @@ type askOperation struct {
 	request  ReportRequest
 	doubt    command.Doubt
 	word     string
-	readings []*recordOperation // all with the same people
+	readings []*recordOperation // all have the same people
 	// people may be longer than Snapshot.People, because the operation may be made after the read.
 	people  participants
 	earlier []EarlierReport // the earlier matches that the doubt is about
@@ -170,8 +170,8 @@ func (a *askOperation) ask(snap *Snapshot) Decision {
 	return Decision{Asks: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// inPlaceOf returns the decision with its ReportPrompt as the new content of the given open prompt.
-// A decision without a ReportPrompt stays as it is.
+// inPlaceOf returns the decision, changed so that its ReportPrompt replaces the content of the
+// given open prompt. It returns a decision without a ReportPrompt unchanged.
 func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	if question, ok := d.Notice.(ReportPrompt); ok {
 		question.Prompt, d.Asks.ID = prompt, prompt
@@ -180,9 +180,9 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	return d
 }
 
-// meant returns the person whom the name in doubt means in each reading, as an index into the
-// people. It returns nil if the doubt is not about a name, or if a reading has no such person of
-// its own.
+// meant returns, for each reading, the person whom the name in doubt means, as an index into the
+// people. It returns nil if the doubt is not about a name, or if the name does not mean a different
+// person in each reading.
 func (a *askOperation) meant() []int {
 	if !slices.Contains([]command.Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
@@ -197,9 +197,9 @@ func (a *askOperation) meant() []int {
 	return all
 }
 
-// distinct returns the first person of a reading who does not play in all readings. If there is
-// only one reading, it returns its new guest, or else the only person named by a plain name. It
-// returns -1 if there is no such person.
+// distinct returns the first person of a reading who does not play in all readings, as an index
+// into the people. If there is only one reading, it returns the new guest or, without one, the only
+// person named by a plain name. It returns -1 if there is no such person.
 func (a *askOperation) distinct(reading int) int {
 	if guest := slices.IndexFunc(a.people, command.Person.IsNewGuest); guest >= 0 && len(a.readings) == 1 {
 		return guest
@@ -217,8 +217,8 @@ func (a *askOperation) distinct(reading int) int {
 	return -1
 }
 
-// onlyNamed returns the only person in the first reading who is named by a plain name, -1 if there
-// is none or more than one.
+// onlyNamed returns the only person in the first reading who is named by a plain name, as an index
+// into the people. It returns -1 if there is none or more than one.
 func (a *askOperation) onlyNamed() int {
 	named := -1
 	for person, p := range a.people {
@@ -240,12 +240,12 @@ type ReportPrompt struct {
 	Doubt   command.Doubt  `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name, game, score or line in doubt, if any
 	Options []ReportOption `json:"options"`        // at least one
-	// Earlier is the match reported before, if the doubt is about a duplicate or about the players
-	// of a match.
-	// MoreEarlier has the other earlier matches if several results are duplicates.
+	// Earlier is the recorded match if the doubt is about a duplicate or about the players of a
+	// match, otherwise nil. If several results are duplicates, MoreEarlier has the recorded matches
+	// for the others.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
-	// Completes means that the result has the score that Earlier lacks.
+	// Completes is set if the reported result has the score that Earlier lacks.
 	Completes bool `json:"completes,omitempty"`
 }
 
@@ -255,10 +255,10 @@ var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
 	// Who is the person whom the name in doubt means in this reading. It is nil if the doubt is not
-	// about a name, or if one of the readings has no such person of its own.
+	// about a name, or if the name does not mean a different person in each reading.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
-	// Guest means that Who would be a new guest.
+	// Guest is set if Who would be a new guest.
 	Guest bool `json:"guest,omitempty"`
 	// Ladder is the name of the ladder in which the reading counts, empty for the message's ladder.
 	Ladder string `json:"ladder,omitempty"`

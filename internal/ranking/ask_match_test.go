@@ -102,8 +102,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestDuplicatesOfSeveral: the prompt about a message with several results names each duplicate and
-// the earlier match that it repeats.
+// TestDuplicatesOfSeveral checks that the prompt about a message with several results names each
+// duplicate and the earlier match that it repeats.
 func TestDuplicatesOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -119,9 +119,9 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
-// TestLastOfTheTwo: a report with one result counts as a repetition of an earlier report by the
-// same sender only if the same players have no later match. If a message with several results is
-// sent twice, the bot asks about each result.
+// TestLastOfTheTwo checks that a report with one result counts as a repetition of an earlier report
+// by the same sender only if the two players have no later match. If a message with several results
+// is sent twice, the bot asks about each result.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -145,8 +145,8 @@ func TestLastOfTheTwo(t *testing.T) {
 	}
 }
 
-// TestReportedByBoth: once both players have reported a match, no further report counts as a
-// duplicate of that match.
+// TestReportedByBoth checks that once both players have reported a match, no further report counts
+// as a duplicate of that match.
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -177,8 +177,8 @@ func TestReportedByBoth(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAnswerToEach: the prompt about several duplicates has a button for all of them, and a button
-// for each.
+// TestAnswerToEach checks that the prompt about several duplicates has a button for all of them,
+// and a button for each.
 func TestAnswerToEach(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[ranking.Choice][]string{
@@ -193,8 +193,8 @@ func TestAnswerToEach(t *testing.T) {
 	}
 }
 
-// TestSameResultTwice: an earlier match has at most one duplicate in a message, even if the message
-// repeats the result.
+// TestSameResultTwice checks that an earlier match has at most one duplicate in a message, even if
+// the message repeats the result.
 func TestSameResultTwice(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -208,8 +208,8 @@ func TestSameResultTwice(t *testing.T) {
 	}
 }
 
-// TestNoDuplicates: a report is no duplicate of an undone match or of another result in its
-// message. A service that does not ask about unusual reports records a duplicate at once.
+// TestNoDuplicates checks that a report duplicates neither an undone match nor another result in
+// its message. A service that does not ask about unusual reports records a duplicate at once.
 func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -223,8 +223,9 @@ func TestNoDuplicates(t *testing.T) {
 	g.has(t, 4, "matches")
 }
 
-// TestAnotherGame covers the prompt about a duplicate, who may answer it, and the effect of each
-// answer.
+// TestAnotherGame checks that only the players of a possible duplicate may answer the prompt about
+// it, if one of them reported it. Cancel records nothing. A Choice records the match as of the time
+// of its report.
 func TestAnotherGame(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -270,12 +271,12 @@ func TestAnotherGame(t *testing.T) {
 	g.mustEnd(t, "answered", false, "cancelled", "answered")
 }
 
-// TestReportsAtOnce: if both players report one game at once, on two instances, the bot records one
-// report and asks about the other.
+// TestReportsAtOnce checks that if both players report one game at once, on two instances, the bot
+// records one report and asks about the other.
 func TestReportsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that both players are known
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // adds both players
 	for round := range 10 {
 		var both errgroup.Group
 		for _, p := range []command.Person{alice, bob} {
@@ -289,8 +290,8 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNearUsernames: the bot asks before it adds a player whose username is close to a known
-// username.
+// TestNearUsernames checks that the bot asks before it adds a player whose username is close to a
+// known username.
 func TestNearUsernames(t *testing.T) {
 	t.Parallel()
 	for username, asked := range map[string]bool{
@@ -313,8 +314,8 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: the bot asks about a new username that resembles a player’s name,
-// username or former username.
+// TestUsernamesOfKnownPlayers checks that the bot asks about a new username that resembles a
+// player’s name, username or former username.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -365,8 +366,8 @@ func TestNearUsernameAnswered(t *testing.T) {
 	}
 }
 
-// TestAskMatch: the prompt offers the readings, except for those in which a match names a person
-// twice.
+// TestAskMatch checks that the prompt offers the readings, except for those in which a match names
+// a person twice.
 func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -386,9 +387,9 @@ func TestAskMatch(t *testing.T) {
 	equal(t, "keys", []string{o.Key, o.Key + "#2"}, keys)
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, even if the person who answers
-// is not a player. The new question replaces the first question in the message, with new buttons
-// and a new time limit. Neither question adds a player.
+// TestQuestionAfterQuestion checks that an answer may lead to another question, even if the person
+// who answers is not a player. The new question replaces the first question in the message, with
+// new buttons and a new time limit. Neither question adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -416,8 +417,8 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.mustEnd(t, "answered", false, "answered")
 }
 
-// TestOneOfSeveralRepeated: if one of three results is a duplicate, the others are recorded at
-// once, under their own keys. The answer affects only the duplicate, and only once.
+// TestOneOfSeveralRepeated checks that if one of three results is a duplicate, the others are
+// recorded at once, under their own keys. The answer affects only the duplicate, and only once.
 func TestOneOfSeveralRepeated(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -452,9 +453,9 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSlipInALine: if a message has a doubtful username, all its results with new players wait for
-// the answer. A result of known players is recorded at once. Before the answer, no mentioned player
-// is added.
+// TestSlipInALine checks that if a message has a doubtful username, all its results with new
+// players wait for the answer. A result of known players is recorded at once. Before the answer, no
+// mentioned player is added.
 func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -474,8 +475,8 @@ func TestSlipInALine(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhosts: a player who is known only from mentions disappears when the player's only match is
-// undone, and comes back when the match is restored.
+// TestGhosts checks that a player who is known only from mentions disappears when the player's only
+// match is undone, and comes back when the match is restored.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -501,9 +502,9 @@ func TestGhosts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhostAccounts: a person who is known only from mentions disappears when the person's only
-// match in the group is undone, even if the reports showed the person's account. If the person has
-// sent a command to the group, the undo does not remove them.
+// TestGhostAccounts checks that a person who is known only from mentions disappears when the
+// person's only match in the group is undone, even if the reports showed the person's account. If
+// the person has sent a command to the group, the undo does not remove them.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username
@@ -534,8 +535,8 @@ func TestGhostAccounts(t *testing.T) {
 	}
 }
 
-// TestPartIsDropped: the message about a dropped part of a report names that part. The rest of the
-// report is recorded.
+// TestPartIsDropped checks that the message about a dropped part of a report names that part. The
+// rest of the report is recorded.
 func TestPartIsDropped(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -548,9 +549,9 @@ func TestPartIsDropped(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestBadLine: if one line of a message is unreadable, a button records the other lines. When the
-// sender corrects the line, before or after the press, the line is recorded too, and no line is
-// recorded twice.
+// TestBadLine checks that if one line of a message is unreadable, a button records the other lines.
+// When the sender corrects the line, before or after the press, the line is recorded too, and no
+// line is recorded twice.
 func TestBadLine(t *testing.T) {
 	t.Parallel()
 	others := []command.Match{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
@@ -573,8 +574,8 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
-// TestAnswerThatRecordsAPart: an answer about several results records the new results at once. The
-// next question is about the duplicate.
+// TestAnswerThatRecordsAPart checks that an answer about several results records the new results at
+// once. The next question is about the duplicate.
 func TestAnswerThatRecordsAPart(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -609,7 +610,8 @@ func (g *game) hasMatches(t *testing.T, want ...string) {
 	equal(t, "matches", want, got)
 }
 
-// TestOnlyOneMeant: if an unknown name can mean only one player, the prompt names that player.
+// TestOnlyOneMeant checks that if an unknown name can mean only one player, the prompt names that
+// player.
 func TestOnlyOneMeant(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -625,8 +627,8 @@ func TestOnlyOneMeant(t *testing.T) {
 		}})
 }
 
-// TestAnswersThatAreNoPeople: options are shown as people only if the question is about a name and
-// each option means a different person.
+// TestAnswersThatAreNoPeople checks that options are shown as people only if the question is about
+// a name and each option means a different person.
 func TestAnswersThatAreNoPeople(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -656,7 +658,8 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	}
 }
 
-// TestEarlierNames: an answer does not overwrite names that were seen after the prompt was made.
+// TestEarlierNames checks that an answer does not overwrite names that were seen after the prompt
+// was made.
 func TestEarlierNames(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -674,8 +677,8 @@ func TestEarlierNames(t *testing.T) {
 	g.has(t, 2, "matches")
 }
 
-// TestLadderOfAPromptIsGone: an answer about a ladder that no longer exists records nothing in any
-// other ladder.
+// TestLadderOfAPromptIsGone checks that an answer about a ladder that no longer exists records
+// nothing in any other ladder.
 func TestLadderOfAPromptIsGone(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

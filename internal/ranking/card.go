@@ -24,11 +24,14 @@ func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 	return n
 }
 
-// cardOf returns the card that the match m has with the result r. entries are in the order of
-// parts.
+// cardOf returns the card of the match m with the result r. If swapped is true, the card shows side
+// B first. entries are in the order of parts.
 func cardOf(m RecentMatch, r ladder.Result, swapped bool, parts []ladder.Part, entries []ladder.Entry) MatchRecorded {
 	n := card(r, sidesOf(parts, entries, m.StandIns), swapped)
 	n.Number, n.Tag = m.Number, TagOf(m.Key)
+	if m.isOfOtherDay() {
+		n.Day = m.PlayedAt.UTC()
+	}
 	switch {
 	case m.ReportedBy == 0:
 		n.ReportedBy = &Reporter{}
@@ -38,7 +41,7 @@ func cardOf(m RecentMatch, r ladder.Result, swapped bool, parts []ladder.Part, e
 	return n
 }
 
-// players returns the players, in the order of the card.
+// players returns the players in the order of the card.
 func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 	for _, p := range slices.Concat(n.Sides[0].Players, n.Sides[1].Players) {
 		ids = append(ids, p.Name.Player)
@@ -59,8 +62,8 @@ func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	return card(r, sides, m.swappedFor(r))
 }
 
-// swappedFor reports whether the card shows side B first if the match has this result. The winner
-// comes first, and a draw keeps the order.
+// swappedFor reports whether the card shows side B first if the match has the result r. The winner
+// comes first. A draw does not change the order.
 func (m *StoredMatch) swappedFor(r ladder.Result) bool {
 	return r.B > r.A || r.B == r.A && m.SidesSwapped
 }
@@ -94,11 +97,11 @@ func TagOf(keys ...string) MatchTag {
 type Celebration struct {
 	Kind    ladder.CelebrationKind `json:"kind"`
 	Players []Name                 `json:"players"`
-	Number  int                    `json:"number,omitempty"` // see ladder.Celebration
+	Number  int                    `json:"number,omitempty"` // as in ladder.Celebration
 }
 
-// celebrate sets the Celebration of each card that has one. largest is the largest upset of the
-// month so far, 0 for none.
+// celebrate finds out what is special about the matches, and sets the Celebration on their cards.
+// largest is the largest upset of the month so far, 0 for none.
 func (matches NewMatches) celebrate(leaders ladder.Leaders, largest int) {
 	played := make([]*ladder.Played, len(matches))
 	for i, m := range matches {

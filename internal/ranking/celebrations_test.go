@@ -53,8 +53,8 @@ func celebrating(kind ladder.CelebrationKind, number int, names ...string) *rank
 	return c
 }
 
-// TestNumberOneInTheRanking: a new number one is ahead of all members who are active and have
-// enough matches, and shares first place with no other player.
+// TestNumberOneInTheRanking checks that a card celebrates a new number one only if the player is
+// rated higher than all other members who are active and have enough matches.
 func TestNumberOneInTheRanking(t *testing.T) {
 	t.Parallel()
 	isOne := celebrating(ladder.NewNumberOne, 0, "Alice")
@@ -84,8 +84,8 @@ func TestNumberOneInTheRanking(t *testing.T) {
 	}
 }
 
-// TestUpsetsOfTheMonth: a card celebrates an upset that is the largest of its month so far, unless
-// the group has turned celebrations off.
+// TestUpsetsOfTheMonth checks that a card celebrates an upset that is the largest of its month so
+// far, unless the group has turned celebrations off.
 func TestUpsetsOfTheMonth(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -110,8 +110,8 @@ func TestUpsetsOfTheMonth(t *testing.T) {
 	upset("in a group that does not celebrate", nil)
 }
 
-// TestAmendedCardsDoNotCelebrate: the card of a match that was undone, restored or fixed has no
-// celebration.
+// TestAmendedCardsDoNotCelebrate checks that the card of a match that was undone, restored or fixed
+// has no celebration.
 func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 	t.Parallel()
 	amendments := map[string]func(g *game, m ranking.MatchRef) error{

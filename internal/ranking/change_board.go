@@ -36,18 +36,18 @@ func LadderOfBoard(object string) (id ladder.ID) {
 	return id
 }
 
-// BoardChange is what /board asks for.
+// BoardChange is the change that a /board command requests.
 type BoardChange string
 
 const (
-	ShowBoard    BoardChange = "" // only asks whether there is a board
+	ShowBoard    BoardChange = "" // asks whether there is a board, without a change
 	TurnBoardOn  BoardChange = "on"
 	TurnBoardOff BoardChange = "off"
 )
 
 // ChangeBoard turns the board of a ladder off, turns it on in the command's topic, or says whether
 // it is on. A ladder has only one board, so turning it on in another topic moves it. Only admins
-// may change the board; any member may ask about it.
+// may change the board; any member may ask whether it is on.
 type ChangeBoard struct{ Change BoardChange }
 
 func (b ChangeBoard) plan(_ *Service, c *call) *call {
@@ -55,7 +55,7 @@ func (b ChangeBoard) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
 
-// TypedBoard is a typed /board. If its first word is "on" or "off", in any case, it changes the
+// TypedBoard is a typed /board. If its first word is "on" or "off", ignoring case, it changes the
 // board. Otherwise it asks whether there is a board.
 type TypedBoard struct{}
 
@@ -94,7 +94,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	switch {
 	case b.change == TurnBoardOn && snap.Chat.ID == b.origin.Chat.ID:
 		changed.After = &Board{Ladder: snap.Ladder.ID, Thread: b.origin.Thread}
-	case b.change == TurnBoardOn: // the chat has a new id, so the topic's id is no longer valid
+	case b.change == TurnBoardOn: // the chat has a new id, so the topic's id is invalid
 		changed.After = &Board{Ladder: snap.Ladder.ID}
 	case b.change == TurnBoardOff:
 		changed.After = nil
@@ -112,7 +112,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{Notice: n, Effect: changed}, nil, nil
 }
 
-// ChangedBoard changes the board of a ladder from Before to After; nil means no board. If the
+// ChangedBoard changes the board of a ladder from Before to After, where nil means no board. If the
 // stored board differs from Before, Apply fails with ErrConflict. The messages of Before and After
 // are updated.
 type ChangedBoard struct {
@@ -126,16 +126,16 @@ func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
 	Changed bool `json:"changed,omitempty"` // the board was turned on, perhaps again, or off
-	Moved   bool `json:"moved,omitempty"`   // the board was in another topic, or in none, before
+	Moved   bool `json:"moved,omitempty"`   // the board was in a different topic before, or in none
 }
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})
 
-// Fleeting reports whether nothing has changed. The notice then expires like the answer to a
-// question.
+// Fleeting reports whether the notice expires like the answer to a question. It does if nothing has
+// changed.
 func (n BoardState) Fleeting() bool { return !n.Changed }
 
-// BoardNotPinned says that the bot may not pin the board.
+// BoardNotPinned says that the bot lacks the right to pin the board's message.
 type BoardNotPinned struct{}
 
 var _ = notice.Register[BoardNotPinned](notice.Kind{Name: "board_not_pinned", Purpose: notice.Notification})

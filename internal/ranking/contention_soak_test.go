@@ -15,8 +15,8 @@ var (
 	contentionSeed = flag.Uint64("contention.seed", 0, "seed of the contention tests; 0 for a random one, which is logged")
 )
 
-// TestContentionOfProcesses is like TestContention, but with separate processes and more clients,
-// and it runs for as long as -contention.for says.
+// TestContentionOfProcesses checks the same as TestContention, but with separate processes and more
+// clients, and for the duration in the flag -contention.for.
 func TestContentionOfProcesses(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, newGame(t))

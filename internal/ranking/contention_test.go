@@ -15,11 +15,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention: three instances record matches of the same four players at once, and a client of
-// one instance amends matches. All results are recorded. A request needs at most four attempts,
-// because it has at most three conflicts. After the first conflict, it locks the group. From then
-// on, it conflicts only with requests that add one of the four players, of whom at least two exist
-// by then.
+// TestContention checks that no result is lost when three instances record matches of the same four
+// players at once, while a client of one instance amends matches. A request needs at most four
+// attempts, because it has at most three conflicts. After the first conflict, it locks the group.
+// From then on, it conflicts only with requests that add one of the four players, of whom at least
+// two exist by then.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	const clients, each = 2, 20 // clients per instance, requests per client
@@ -91,8 +91,8 @@ type claim struct {
 	stored
 	request request // the report
 	was     *[2]int // the score before the last fix, nil for none
-	// turned means that the card shows side B first, because side B won, or had won before the
-	// score was fixed to a draw.
+	// turned is set if the card shows side B first, because side B won, or had won before the score
+	// was fixed to a draw.
 	turned bool
 	card   payload
 	names  map[ladder.PlayerID]string

@@ -79,14 +79,14 @@ type corruption struct {
 	sql []string
 	// want has the expected findings: problem, match and player, stored and expected value.
 	want []string
-	// unrepairable means that a repair has nothing to write.
+	// unrepairable is set if a repair has nothing to write.
 	unrepairable bool
 	// err is the expected error of a repair.
 	err error
 	// remaining has the expected findings after a repair.
 	remaining []string
-	// changesMatches means that a repair leads to other standings than before the corruption,
-	// because the corruption changed the data from which they are calculated.
+	// changesMatches is set if the standings after a repair differ from those before the
+	// corruption, because the corruption changed the data from which they are calculated.
 	changesMatches bool
 }
 
@@ -179,6 +179,25 @@ var corruptions = map[string]corruption{
 			"wrong_counters Bob: 5 (1–2–2) | 5 (2–2–1)",
 		},
 		changesMatches: true,
+	},
+	"a part of somebody who counts for nobody else": {
+		sql: []string{
+			"UPDATE match_players SET named_id = who('Dave') WHERE match_id = match(7) AND player_id = who('Bob')",
+		},
+		want:         []string{"wrong_parts 7"},
+		unrepairable: true,
+	},
+	"a merge without a replay": { // match 4 is undone anyway
+		sql: []string{
+			"UPDATE sightings SET counts_as = who('Alice') WHERE group_id = club() AND player_id = who('Zoe')",
+		},
+		want:         []string{"wrong_parts 2", "wrong_parts 6"},
+		unrepairable: true,
+	},
+	"a split without a replay": {
+		sql:          []string{"UPDATE matches SET undone_at = 'epoch' WHERE id = match(4)"},
+		want:         []string{"wrong_parts 4"},
+		unrepairable: true,
 	},
 	"a score that does not match the sets": {
 		sql:          []string{"UPDATE matches SET score_a = 3 WHERE id = match(3)"},

@@ -26,9 +26,9 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted runs instances that send requests as in TestContention. Now and then, an
-// instance is killed, or the database crashes. The replacement of a killed instance repeats its
-// predecessor's open requests, as the messenger would.
+// TestKilledAndRestarted checks that no request is lost or handled twice while instances send
+// requests as in TestContention. Now and then, an instance is killed, or the database crashes. The
+// replacement of a killed instance repeats its predecessor's open requests, as the messenger would.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUpsetIsDerivedAgain: an amendment recalculates the upset of each match that it replays, from
-// the new ratings before that match. An undone match has no upset.
+// TestUpsetIsDerivedAgain checks that an amendment recalculates the upset of each match that it
+// replays, from the new ratings before that match. An undone match has no upset.
 func TestUpsetIsDerivedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -45,8 +45,8 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	check("a draw", 0, 0)
 }
 
-// TestLongestStreakIsReplayed: a replay from the middle of a ladder starts with the longest streak
-// that each player had before the first replayed match.
+// TestLongestStreakIsReplayed checks that a replay from the middle of a ladder starts with the
+// longest streak that each player had before the first replayed match.
 func TestLongestStreakIsReplayed(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// undurableStore is a store whose commits are not durable while failure is set.
+// undurableStore is a store whose commits are not durable while failure is not nil.
 type undurableStore struct {
 	ranking.Store
 	failure error
@@ -22,8 +22,9 @@ func (s *undurableStore) EnsureDurable(ctx context.Context) error {
 	return s.Store.EnsureDurable(ctx)
 }
 
-// TestHandledBefore: the redelivery of a command, or an edit of its message, fails until the first
-// handling is durable, no matter how the service notices that the command was handled before.
+// TestHandledBefore checks that the redelivery of a command, or an edit of its message, fails until
+// the first handling is durable, no matter how the service notices that the command was handled
+// before.
 func TestHandledBefore(t *testing.T) {
 	t.Parallel()
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)

@@ -27,8 +27,8 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 	})
 }
 
-// editedReport is the edit of a report that was handled before. Recorded matches stay. Unless the
-// bot refuses or ignores the edit, it does one of three things:
+// editedReport is the edit of a report that was handled before. The matches recorded from it stay
+// as they are. Unless the bot refuses or ignores the edit, it does one of three things:
 //   - It records additional results, each under an unused key of the message, or asks about them.
 //   - It offers to correct the only match, if the message now has another score or other players.
 //   - It explains how to move a match, if the message now names another ladder and there is nothing
@@ -39,8 +39,8 @@ type editedReport struct {
 	plain
 	origin   Origin
 	original MatchRef
-	// record is everything that the message reports now. It is nil unless the message has exactly
-	// one valid reading.
+	// record records all matches that the message reports now. It is nil unless the message has
+	// exactly one valid reading.
 	record *recordOperation
 }
 
@@ -53,7 +53,7 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-// about returns the match to correct or, if there is none, what the record is about.
+// about returns the match to correct or, if there is none, the subject of the record.
 func (e editedReport) about(snap *Snapshot) subject {
 	now := e.compare(snap)
 	if m := cmp.Or(now.corrected, now.replaced); m != nil {
@@ -76,7 +76,9 @@ func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 	case now.corrected != nil:
 		return e.offerFix(snap, now), nil, nil
 	case now.replaced != nil:
-		if refusal := e.record.refuseOut(snap, e.record.matches[0]); refusal != nil {
+		// If a player is probably a bot, offerPlayers offers nothing, and the edit is ignored.
+		refusal, is := e.record.refusePlayers(snap, e.record.matches[0]).(Refusal)
+		if is && refusal.Code != NotAPerson {
 			return Decision{Unadded: true, Notice: refusal}, nil, nil
 		}
 		if q, ok := e.record.nearUsername(snap); ok {
@@ -99,16 +101,16 @@ type comparison struct {
 	result    ladder.Result    // the new result, in the order of the recorded match
 	exchanged bool             // the message now has the sides in the opposite order
 	replaced  *StoredMatch     // the only match, if its players have changed
-	// elsewhere is a match that counts in another ladder than the message names. It is set only if
-	// open, corrected and replaced are nil.
+	// elsewhere is a match that counts in a ladder other than the one named by the message. It is
+	// set only if open, corrected and replaced are nil.
 	elsewhere *StoredMatch
 }
 
-// compare compares the report with the recorded matches. The comparison is empty if there is
-// nothing to compare, if one of the matches comes from another message, or if another person
-// reported the matches. It is also empty if the players of a match are no longer in the report and
-// there are several matches or several results, because the match may have been edited into any of
-// the results.
+// compare compares the report with the recorded matches. The comparison is empty if there are no
+// matches or no reading to compare, if one of the matches comes from another message, or if another
+// person reported the matches. It is also empty if the players of a match are no longer in the
+// report and there are several matches or several results, because the match may have been edited
+// into any of the results.
 func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	stored := snap.Matches
 	if e.record == nil || len(stored) == 0 {
@@ -180,8 +182,8 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	return c
 }
 
-// has reports whether the match has this result. Unless r has Games, a reported outcome without a
-// score also matches a score with that outcome, which may have been added later.
+// has reports whether the match has the result r. If r has neither a score nor Games, a recorded
+// score with the same outcome also matches, because it may have been added later.
 func (m *StoredMatch) has(r ladder.Result) bool {
 	return r.Equal(m.Result) || !r.HasPoints() && r.Games == "" && r.IsSame(m.Result)
 }
@@ -205,7 +207,6 @@ func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	}}
 }
 
-// winnerOffer returns an offer to give the match the result r.
 func (m *StoredMatch) winnerOffer(r ladder.Result) WinnerOffer {
 	card := m.unrated(r)
 	return WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sides: card.Sides, Sets: card.Sets}

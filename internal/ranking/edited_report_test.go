@@ -54,8 +54,8 @@ func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
-// TestOfferIsOver: if an offer can no longer be accepted, a press replaces it with the reason. If
-// the match does not exist, the press only gets a toast.
+// TestOfferIsOver checks that if an offer can no longer be accepted, a press replaces it with the
+// reason. If the match does not exist, the press only gets a toast.
 func TestOfferIsOver(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -144,9 +144,10 @@ func TestOfferFix(t *testing.T) {
 	})
 }
 
-// TestEditRecordsWhatIsOpen: if a message has several results, an edit records the results that are
-// not recorded yet, once, under unused keys of the message. The bot asks first about a duplicate.
-// Recorded matches stay. If it is unclear which results are new, the edit does nothing.
+// TestEditRecordsWhatIsOpen checks that if a message has several results, an edit records the
+// results that are not recorded yet, once, under unused keys of the message. The bot asks first
+// about a duplicate. Recorded matches stay. If it is unclear which results are new, the edit does
+// nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
@@ -204,8 +205,8 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// TestEditAndAnswerAtOnce: if an edit and an answer about one result arrive at once, on two
-// instances, the match is recorded once.
+// TestEditAndAnswerAtOnce checks that if an edit and an answer about one result arrive at once, on
+// two instances, the match is recorded once.
 func TestEditAndAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -233,8 +234,8 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditOfAQuestion: if a message has only led to a prompt, its edit counts as a new report and
-// closes the prompt.
+// TestEditOfAQuestion checks that if a message has only led to a prompt, its edit counts as a new
+// report and closes the prompt.
 func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -250,9 +251,9 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditClosesQuestions: once an edit has taken effect, earlier prompts about the message are
-// closed for good: their buttons are refused, and they have no timers. A prompt that the edit leads
-// to stays open.
+// TestEditClosesQuestions checks that once an edit has taken effect, earlier prompts about the
+// message are closed for good: their buttons are refused, and they have no timers. A prompt that
+// the edit leads to stays open.
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -272,8 +273,8 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
 }
 
-// TestNothingToOffer: an edit leads to an offer to fix the score only if it comes from the person
-// who reported the match, keeps the players, and changes the score.
+// TestNothingToOffer checks that an edit leads to an offer to fix the score only if it comes from
+// the person who reported the match, keeps the players, and changes the score.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -326,7 +327,7 @@ func TestNothingToOffer(t *testing.T) {
 	if offer := g.edit(t, elsewhere, "m:4", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("a match of another group is offered: %+v", offer)
 	}
-	// A message that became the card of a match does not count as its report.
+	// A message that became the card of a match does not count as the match's report.
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id)
 		SELECT -100, 7, id FROM matches WHERE number = 4`)
 	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
@@ -334,8 +335,8 @@ func TestNothingToOffer(t *testing.T) {
 	}
 }
 
-// TestEditOfTheWinner: an edit that swaps the players, and thereby the winner, leads to an offer to
-// correct the match. If the match has been undone, the answer is a refusal.
+// TestEditOfTheWinner checks that an edit that swaps the players, and thereby the winner, leads to
+// an offer to correct the match. If the match has been undone, the answer is a refusal.
 func TestEditOfTheWinner(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -356,8 +357,8 @@ func TestEditOfTheWinner(t *testing.T) {
 	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
 
-// TestEditToEndedEarly: if an edit reports that the match ended early, the bot offers to replace
-// the score with just the win.
+// TestEditToEndedEarly checks that if an edit reports that the match ended early, the bot offers to
+// replace the score with just the win.
 func TestEditToEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -369,8 +370,8 @@ func TestEditToEndedEarly(t *testing.T) {
 	}
 }
 
-// TestEditToASlip: an edit with a new username that may be a slip is refused. The refusal names the
-// player who may be meant.
+// TestEditToASlip checks that an edit with a new username that may be a slip is refused. The
+// refusal names the player who may be meant.
 func TestEditToASlip(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -387,9 +388,9 @@ func TestEditToASlip(t *testing.T) {
 	}
 }
 
-// TestEditToOtherPlayers: an edit with another opponent, known or new, leads to an offer to replace
-// the player. Only people who may fix the match can accept. Afterwards, the ratings are as if the
-// match had been reported with that opponent.
+// TestEditToOtherPlayers checks that an edit with another opponent, known or new, leads to an offer
+// to replace the player. Only people who may fix the match can accept. Afterward, the ratings are
+// as if the match had been reported with that opponent.
 func TestEditToOtherPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -453,8 +454,8 @@ func TestEditToOtherPlayers(t *testing.T) {
 	equal(t, "the standings", want, got)
 }
 
-// TestUnreadableEdit: an unreadable or ambiguous edit of a message that recorded a match gets no
-// answer.
+// TestUnreadableEdit checks that an unreadable or ambiguous edit of a message that recorded a match
+// gets no answer.
 func TestUnreadableEdit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -471,8 +472,8 @@ func TestUnreadableEdit(t *testing.T) {
 	g.has(t, 1, "outbox")
 }
 
-// TestOffersCountAsQuestions: a sender over the question limit gets neither an offer nor a refusal.
-// Edits without an offer do not count.
+// TestOffersCountAsQuestions checks that a sender over the question limit gets neither an offer nor
+// a refusal. Edits without an offer do not count.
 func TestOffersCountAsQuestions(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -494,8 +495,8 @@ func TestOffersCountAsQuestions(t *testing.T) {
 	g.checkBuckets(t, "all", "question=20 result=1")
 }
 
-// TestOfferAfterMove: an edit that was sent before the chat got a new id is answered in the new
-// chat, but neither as a reply nor in a topic.
+// TestOfferAfterMove checks that an edit that was sent before the chat got a new id is answered in
+// the new chat, but neither as a reply nor in a topic.
 func TestOfferAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -508,8 +509,8 @@ func TestOfferAfterMove(t *testing.T) {
 		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`)
 }
 
-// TestRedeliveredNoticesNeverExpire: the answers to a command have an expiry time, unless an
-// operator retries the command.
+// TestRedeliveredNoticesNeverExpire checks that the answers to a command have an expiry time,
+// unless an operator retries the command.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

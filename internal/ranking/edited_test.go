@@ -23,8 +23,8 @@ func editOf(sender *command.Person, message string, n int) ranking.Origin {
 	return o
 }
 
-// TestEditedCommands: if a message is refused, the first of its edits that is not refused takes
-// effect.
+// TestEditedCommands checks that if a message is refused, the first of its edits that is not
+// refused takes effect.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -65,8 +65,8 @@ func TestEditedCommands(t *testing.T) {
 	equal(t, "keys", want, got)
 }
 
-// TestEditedIntoWhatIsAsked: matches that an edit reports get keys of the edited message, even if
-// the bot asks first or the edit reports several matches.
+// TestEditedIntoWhatIsAsked checks that matches that an edit reports get keys of the edited
+// message, even if the bot asks first or the edit reports several matches.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -87,7 +87,7 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	equal(t, "matches", want, got)
 }
 
-// TestEditsOfOtherCommands: a message leads to at most one command that is not refused.
+// TestEditsOfOtherCommands checks that a message leads to at most one command that is not refused.
 func TestEditsOfOtherCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -100,7 +100,7 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	must(t, undo(editOf(&alice, wrong, 1), 98))
 	must(t, undo(editOf(&alice, wrong, 2), 1))
 	must(t, undo(editOf(&alice, wrong, 3), 97))
-	const text = "m:-100:9" // was no command
+	const text = "m:-100:9" // a message that was no command
 	must(t, g.ShowRanking(t.Context(), editOf(&alice, text, 1)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, text, 2), singles(alice, bob, 3, 1)))
 	const unknown = "m:-100:10"
@@ -116,7 +116,7 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	equal(t, "keys", want, got)
 }
 
-// TestEditOfAnUndo: a message that led to an undo prompt cannot become another command.
+// TestEditOfAnUndo checks that a message that led to an undo prompt cannot become another command.
 func TestEditOfAnUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -131,7 +131,7 @@ func TestEditOfAnUndo(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// refusing is a refusal that another package could register.
+// refusing is a refusal of a kind that package ranking does not define.
 type refusing struct{}
 
 var _ = notice.Register[refusing](notice.Kind{Name: "refusing", Purpose: notice.Outcome, Refuses: true})
@@ -150,9 +150,10 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestEditsOvertaken: while one instance handles a message or an edit, another instance handles the
-// message, another edit, or the same update once more. Of the two, only the first that is not
-// refused takes effect, except that an edit with another score leads to an offer to fix the match.
+// TestEditsOvertaken checks that of two updates about one message, handled by two instances at
+// once, only the first that is not refused takes effect. The updates may be the message and an
+// edit, two edits, or one update twice. If the second one is an edit with another score, it leads
+// to an offer to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -2,8 +2,8 @@
 
 package ranking_test
 
-// The sizes of tests that do less without the soak tag.
+// These are the sizes of tests that do less without the soak tag.
 const (
 	moveRounds   = 100
-	laterMatches = 9_000 // below the limit of what an amendment may replay
+	laterMatches = 9_000 // fewer than an amendment may replay
 )

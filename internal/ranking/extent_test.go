@@ -2,7 +2,7 @@
 
 package ranking_test
 
-// The sizes of tests that do more with the soak tag.
+// These are the sizes of tests that do more with the soak tag.
 const (
 	moveRounds   = 4 // once for each combination of known and unknown chats
 	laterMatches = 500

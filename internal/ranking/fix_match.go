@@ -10,12 +10,11 @@ import (
 // FixMatch corrects the result of a match. The match keeps its number and its position in the
 // season, and the season is replayed from there. Anyone who may undo a match may also fix it.
 //
-// Which side's scores come first depends on how the match is found:
-//   - by the command that recorded it: in the order of that command;
-//   - by its number or its card: in the order of the card, which changes if a fix changes the
-//     winner;
-//   - as the sender's last match: the sender's own side first if the sender played, otherwise in
-//     the order of the command.
+// The order of the sides in Scores depends on how the command identifies the match:
+//   - by the command that recorded it: the order of that command
+//   - by its number or its card: the order of the card, which changes if a fix changes the winner
+//   - as the sender's last match: the sender's own side first if the sender played, otherwise the
+//     order of the command that recorded it
 //
 // A fix that makes the loser the winner is probably a mistake. The bot asks first if
 // Settings.AskUnusual is set and Sure is not. If Scores is empty, the bot asks the sender for the
@@ -57,9 +56,9 @@ func (f acceptedFix) needs() Needs {
 	return needs
 }
 
-// refuse refuses a press whose prompt is gone or closed, or whose match is gone. Other refusals end
-// the offer, which only a sender with permission may do. Therefore decide returns them, after the
-// permission has been checked.
+// refuse refuses a press whose prompt is gone or closed, or whose match is gone. Any other refusal
+// ends the offer, which only a sender with permission may do. Such a refusal therefore comes from
+// decide, after the permission has been checked.
 func (f acceptedFix) refuse(snap *Snapshot) Notice {
 	switch {
 	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):
@@ -109,7 +108,7 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	switch {
 	case m.Key == f.Match.Key: // found by its command
 		swapped = false
-	case f.Match == MatchRef{}: // the origin has a sender, see refusal
+	case f.Match == MatchRef{}: // the origin has a Sender, as refusal has checked
 		sender := snap.People[0].Player
 		swapped = sender != nil && slices.Contains(m.Players[1], sender.ID)
 	}
@@ -119,7 +118,7 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	return f.result
 }
 
-// refuse returns why the match cannot be fixed, nil if it can. If the bot has yet to ask for the
+// refuse returns why the match cannot be fixed, nil if it can. If the bot still has to ask for the
 // score, refuse checks only the match.
 func (f fixOperation) refuse(snap *Snapshot) Notice {
 	m := f.found(snap)

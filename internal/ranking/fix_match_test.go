@@ -45,8 +45,8 @@ func TestFixMatch(t *testing.T) {
 	equal(t, "fixes", want, got)
 }
 
-// TestFixWithoutScore: a fix without a score leads to a FixPrompt, which shows the match in the
-// order of the card. The match stays unchanged.
+// TestFixWithoutScore checks that a fix without a score leads to a FixPrompt, which shows the match
+// in the order of the card. The match stays unchanged.
 func TestFixWithoutScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -64,8 +64,8 @@ func TestFixWithoutScore(t *testing.T) {
 	g.hasMatches(t, "m:1 Bob Alice 1:3")
 }
 
-// TestFixThatChangesTheWinner: the bot asks before a fix that makes the loser the winner, unless
-// Sure is set. The button works as long as the match is unchanged.
+// TestFixThatChangesTheWinner checks that the bot asks before a fix that makes the loser the
+// winner, unless Sure is set. The button works as long as the match is unchanged.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -121,8 +121,8 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 	}
 }
 
-// TestFixLastMatch: without a number or a reply, the score of a fix has the sender's points first.
-// If the sender did not play, the score is in the order of the report.
+// TestFixLastMatch checks that without a number or a reply, the score of a fix has the sender's
+// points first. If the sender did not play, the score is in the order of the report.
 func TestFixLastMatch(t *testing.T) {
 	t.Parallel()
 	last := ranking.Amendment{}

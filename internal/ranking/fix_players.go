@@ -12,16 +12,18 @@ import (
 // its number and its position in the season, and the season is replayed from there. Anyone who may
 // undo a match may also fix its players.
 //
-// Without a result, the result stays, and so does the side of each player of the match who is
-// named; see StoredMatch.lineupsOf. If there are two possibilities, the bot asks.
+// If the Lineup states no result, the match keeps its result, and players of the match who are
+// named stay on their sides if possible; see StoredMatch.lineupsOf. If there are two possible
+// lineups, the bot asks.
 type FixPlayers struct {
 	Amendment
 	// Lineup is the command without the match's number, as a /match.
 	Lineup command.Command
-	// Ladder is the Lineup as the name of a ladder, empty if it cannot be one. If a ladder has that
-	// name, or if the Lineup names no players, the command is a MoveMatch.
+	// Ladder is the text of the Lineup if it can be the name of a ladder, otherwise empty. If a
+	// ladder has that name, or if Ladder is set and the Lineup cannot be parsed, the command is a
+	// MoveMatch.
 	Ladder string
-	// Otherwise is the answer if the Lineup is neither.
+	// Otherwise is the answer if the Lineup names neither players nor a ladder.
 	Otherwise Notice
 }
 
@@ -42,32 +44,40 @@ func (f FixPlayers) plan(s *Service, c *call) *call {
 }
 
 // parse parses the Lineup like a report. If the Lineup has no result, parse adds one, so that names
-// in doubt give several readings as they do in a report. It then needs no versus either: the sides
-// are halves of the people.
-func (f FixPlayers) parse(names *command.Names) (said Parsed, hasResult bool) {
+// in doubt give several readings as they do in a report. If nothing in it separates the sides
+// either, the first half of the people is one side, and the rest is the other. lacks is
+// command.ReasonNoScore if the Lineup itself has no result, command.ReasonNoVersus if nothing in it
+// separates the sides either, and otherwise empty.
+func (f FixPlayers) parse(names *command.Names) (said Parsed, lacks command.Reason) {
 	said = ParseReport(f.Lineup, names)
+	lineup := f.Lineup
+	lineup.Args += " 1:0"
 	switch form, _ := said.Malformed.(WrongForm); form.Reason {
 	case command.ReasonNoScore:
-		lineup := f.Lineup
-		lineup.Args += " 1:0"
-		return ParseReport(lineup, names), false
+		return ParseReport(lineup, names), form.Reason
+	case command.ReasonUnexpectedWord: // perhaps an unknown name beside a known one
+		scored := ParseReport(lineup, names)
+		if q := scored.Ambiguous; q != nil && q.Doubt == command.DoubtUnknownName && !q.Readings[0][0].Self {
+			return scored, command.ReasonNoScore
+		}
 	case command.ReasonNoVersus:
 		if people, err := command.ParsePlayers(f.Lineup, names); err == nil && !hasNumber(f.Lineup) {
 			half := (len(people) + 1) / 2
 			match := command.Match{A: people[:half], B: people[half:], Scores: []ladder.Score{ladder.Win}}
-			return Parsed{Reports: []command.Match{match}}, false
+			return Parsed{Reports: []command.Match{match}}, form.Reason
 		}
 	}
-	return said, true
+	return said, ""
 }
 
 func (f FixPlayers) operation(s *Service, c *call, names *command.Names) operation {
 	op := playersOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), people: senderOf(c.Origin)}
-	said, hasResult := f.parse(names)
-	op.keepsResult = !hasResult
+	said, lacks := f.parse(names)
+	op.lacks = lacks
+	form, _ := said.Malformed.(WrongForm)
 	readings := []command.Reading{said.Reports}
 	switch {
-	case said.Malformed != nil && f.Ladder != "":
+	case said.Malformed != nil && f.Ladder != "" && form.Reason != command.ReasonSamePerson:
 		return f.move(s, c)
 	case said.Malformed != nil:
 		return malformedResult{answer{people: senderOf(c.Origin), notice: f.malformed(said)}, commandFix}
@@ -94,10 +104,11 @@ func (f FixPlayers) operation(s *Service, c *call, names *command.Names) operati
 	return op
 }
 
-// malformed returns the answer if the Lineup cannot be parsed. If it mentions people, it names
-// players, and the answer says what is wrong with that.
+// malformed returns the answer to a Lineup that cannot be parsed. A Lineup that mentions people, or
+// names a player twice, is meant to name players, so the answer says what is wrong with its form.
 func (f FixPlayers) malformed(said Parsed) Notice {
-	if form, ok := said.Malformed.(WrongForm); ok && len(f.Lineup.Mentions) > 0 {
+	form, ok := said.Malformed.(WrongForm)
+	if ok && (len(f.Lineup.Mentions) > 0 || form.Reason == command.ReasonSamePerson) {
 		return WrongForm{Command: commandFix, Reason: form.Reason, Detail: form.Detail, Teams: true}
 	}
 	return f.Otherwise
@@ -111,11 +122,11 @@ func (f FixPlayers) move(s *Service, c *call) operation {
 
 type playersOperation struct {
 	amendOperation
-	people      participants
-	readings    []*recordOperation // at least one, each of one match and with the same people
-	keepsResult bool               // the readings have a placeholder instead of a result
-	// doubt and word are as in ReportPrompt if the command has to be asked about whatever it means
-	// for the match; doubt is empty otherwise.
+	people   participants
+	readings []*recordOperation // at least one, each of one match and with the same people
+	lacks    command.Reason     // as for FixPlayers.parse; unless empty, the result is a placeholder
+	// doubt and word are as in ReportPrompt if the bot has to ask what the command means, even if
+	// it can mean only one lineup. Otherwise, doubt is empty.
 	doubt command.Doubt
 	word  string
 }
@@ -132,7 +143,6 @@ func (p playersOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	return rejected
 }
 
-// refuse returns why the players cannot be fixed, nil if they can.
 func (p playersOperation) refuse(snap *Snapshot) Notice {
 	m := p.found(snap)
 	if n := p.refusal(m); n != nil {
@@ -155,14 +165,13 @@ func (p playersOperation) refuse(snap *Snapshot) Notice {
 	return first
 }
 
-// refuseLineup returns why the only match of the record cannot be the lineup of m, nil if it can.
+// refuseLineup returns why the match m cannot get the lineup l, nil if it can. r must have exactly
+// one match, which is reported with that lineup.
 func (r *recordOperation) refuseLineup(snap *Snapshot, m *StoredMatch, l lineup) Notice {
 	reported := r.matches[0]
-	switch bots, out := r.refuseBots(snap, reported), r.refuseOut(snap, reported); {
-	case bots != nil:
-		return bots
-	case out != nil:
-		return out
+	switch players := r.refusePlayers(snap, reported); {
+	case players != nil:
+		return players
 	case snap.Ladder.Archived:
 		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
 	case m.isNow(l):
@@ -173,16 +182,16 @@ func (r *recordOperation) refuseLineup(snap *Snapshot, m *StoredMatch, l lineup)
 	return nil
 }
 
-// lineups returns what the command can mean for the match. A sender who is not named counts as one
-// of the players only if the sender played the match.
+// lineups returns the distinct lineups that the command can mean for the match. A reading that
+// includes the sender without naming them is possible only if the sender played the match.
 func (p playersOperation) lineups(snap *Snapshot, m *StoredMatch) (all []lineup) {
 	for _, rec := range p.readings {
 		reported := rec.matches[0]
 		var meant []lineup
 		switch {
 		case reported.hasDuplicatePlayer(snap), rec.reports[0].Self && !m.isOf(snap.People[reported.players[0]]):
-		case p.keepsResult:
-			meant = slices.DeleteFunc(m.lineupsOf(reported.playerIDs(snap)),
+		case p.lacks != "":
+			meant = slices.DeleteFunc(m.lineupsOf(reported.playerIDs(snap), p.lacks == command.ReasonNoScore),
 				func(l lineup) bool { return !reported.keepsStandIns(m, l, snap) })
 		default:
 			if l, ok := reported.lineupOf(m, snap); ok {
@@ -210,14 +219,13 @@ func (p playersOperation) decide(snap *Snapshot) (Decision, need, error) {
 	if snap.History == nil {
 		return Decision{}, historyOf{match: m}, nil
 	}
-	fixed, said, err := p.fixPlayers(snap, m, lineups[0])
+	fixed, said, err := p.fixPlayers(snap, m, lineups[0], p.readings[0].matches[0])
 	if err != nil {
 		return Decision{}, nil, err
 	}
 	return Decision{Effect: fixed, Notice: said}, nil, nil
 }
 
-// ask asks which of the lineups the match should have.
 func (p playersOperation) ask(snap *Snapshot, m *StoredMatch, lineups []lineup) Decision {
 	q := command.Report{Doubt: cmp.Or(p.doubt, DoubtLineup), Word: p.word}
 	for _, l := range lineups {
@@ -231,12 +239,16 @@ func (p playersOperation) ask(snap *Snapshot, m *StoredMatch, lineups []lineup) 
 	return ask.ask(snap)
 }
 
-// matchOf returns a lineup as a report.
+// matchOf returns a lineup as a report of the match. Each player must be among the people.
 func (p playersOperation) matchOf(snap *Snapshot, l lineup) (m command.Match) {
 	people := func(side []ladder.PlayerID) (all []command.Person) {
 		for _, id := range side {
-			isOf := func(k Known) bool { return k.Player != nil && k.Player.ID == id }
-			all = append(all, p.people[slices.IndexFunc(snap.People, isOf)])
+			for i, k := range slices.Backward(snap.People) { // prefer a named entry to the sender's, the first
+				if k.Player != nil && k.Player.ID == id {
+					all = append(all, p.people[i])
+					break
+				}
+			}
 		}
 		return all
 	}

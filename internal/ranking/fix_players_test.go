@@ -9,9 +9,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestFixPlayers: who is named for a match without a result plays it with the stored result, on a
-// side that follows from who stays. The bot asks if there are two possibilities. The match before
-// the fix is Alice and Bob against Carol and Dan 3:1, or Carol against Dan 1:3.
+// TestFixPlayers checks that the people named in a fix without a result play the match with its
+// stored result. The players who stay in the match determine the sides. If that leaves several
+// possibilities, or contradicts a typed "vs", the bot asks. The match before the fix is Alice and
+// Bob against Carol and Dan 3:1, or Carol against Dan 1:3.
 func TestFixPlayers(t *testing.T) {
 	t.Parallel()
 	dan, eve := command.Person{ID: 14, Name: "Dan"}, command.Person{ID: 15, Name: "Eve"}
@@ -22,7 +23,7 @@ func TestFixPlayers(t *testing.T) {
 		args    string
 		names   []string
 		want    string
-		asks    bool // want is what the second button makes
+		asks    int // the number of buttons if the bot asks; want is what the last one makes of the match
 		refusal ranking.RefusalCode
 	}{
 		{args: "@ @", names: []string{"carol", "eve"}, want: "Carol Eve 1:3"},
@@ -31,7 +32,7 @@ func TestFixPlayers(t *testing.T) {
 		{args: "@ @", names: []string{"eve", "fay"}, want: "Fay Eve 1:3"}, // the winner is first on the card
 		{args: "@ @ 2:0", names: []string{"eve", "carol"}, want: "Carol Eve 0:2"},
 		{args: "@ @ 1:3", names: []string{"dan", "carol"}, want: "Carol Dan 3:1"},
-		{args: "@ beat @", names: []string{"dan", "eve"}, want: "Eve Dan 1:3"}, // it had this outcome
+		{args: "@ beat @", names: []string{"dan", "eve"}, want: "Eve Dan 1:3"}, // Carol had lost to Dan
 		{args: "@ beat @", names: []string{"dan", "carol"}, refusal: ranking.SameLineup},
 		{args: "@", names: []string{"eve"}, refusal: ranking.WrongLineup}, // Alice did not play
 		{args: "@ @", names: []string{"dan", "carol"}, refusal: ranking.SameLineup},
@@ -41,8 +42,11 @@ func TestFixPlayers(t *testing.T) {
 		{teams: true, args: "@ @ vs @ @", names: []string{"alice", "bob", "carol", "eve"}, want: "Alice Bob Carol Eve 3:1"},
 		{teams: true, args: "@ @ @ @", names: []string{"carol", "alice", "eve", "bob"}, want: "Alice Bob Carol Eve 3:1"},
 		{teams: true, args: "@ @ vs @ @", names: []string{"eve", "dan", "fay", "bob"}, want: "Fay Bob Eve Dan 3:1"},
-		{teams: true, args: "@ @ vs @ @", names: []string{"alice", "carol", "eve", "fay"}, want: "Alice Fay Carol Eve 3:1", asks: true},
-		{teams: true, args: "@ @ vs @ @", names: []string{"alice", "carol", "bob", "dan"}, want: "Dan Bob Carol Alice 3:1", asks: true},
+		{teams: true, args: "@ @ vs @ @", names: []string{"alice", "carol", "eve", "fay"}, want: "Alice Fay Carol Eve 3:1", asks: 4},
+		{teams: true, args: "@ @ vs @ @", names: []string{"alice", "carol", "eve", "dan"}, want: "Alice Eve Carol Dan 3:1", asks: 3},
+		{teams: true, args: "@ @ @ @", names: []string{"alice", "carol", "eve", "dan"}, want: "Alice Eve Carol Dan 3:1"},
+		{teams: true, args: "@ vs @ @ @", names: []string{"alice", "eve", "carol", "dan"}, refusal: ranking.WrongLineup},
+		{teams: true, args: "@ @ vs @ @", names: []string{"alice", "carol", "bob", "dan"}, want: "Dan Bob Carol Alice 3:1", asks: 2},
 		{teams: true, args: "@ @ vs @ @ 0:2", names: []string{"alice", "carol", "eve", "dan"}, want: "Alice Carol Eve Dan 0:2"},
 	} {
 		g := newGame(t)
@@ -63,14 +67,43 @@ func TestFixPlayers(t *testing.T) {
 		switch {
 		case tc.refusal != "":
 			equal(t, what, ranking.Notice(ranking.Refusal{Code: tc.refusal, Number: 1}), answer)
-		case tc.asks:
+		case tc.asks > 0:
 			prompt, _ := answer.(ranking.ReportPrompt)
-			equal(t, what, 2, len(prompt.Options))
-			g.respond(t, g.press(&alice), g.newestPrompt(t), ranking.Choice(1))
+			equal(t, what, tc.asks, len(prompt.Options))
+			g.respond(t, g.press(&alice), g.newestPrompt(t), ranking.Choice(tc.asks-1))
 			fallthrough
 		default:
 			g.hasMatches(t, "m:1 "+tc.want)
 		}
 		g.verifyClean(t)
+	}
+}
+
+// TestFixByWhoCounts checks that a fix that names Dave, who counts as Alice, stores Dave as the
+// named player, even if Alice sends the fix.
+func TestFixByWhoCounts(t *testing.T) {
+	t.Parallel()
+	dave, eve, fay := command.Person{Username: "dave"}, command.Person{Username: "eve"}, command.Person{Username: "fay"}
+	for args, names := range map[string][]command.Person{
+		"@ @": {bob, dave},
+		// Dave and Fay can take two places on different sides, so the bot asks.
+		"@ @ vs @ @": {bob, carol, dave, fay},
+	} {
+		g := newGame(t)
+		g.record(t, &alice, alice, dave, 3, 1)
+		teams := command.Match{A: []command.Person{bob, zoe}, B: []command.Person{carol, eve}, Scores: []ladder.Score{{A: 3}}}
+		if len(names) == 2 {
+			teams.A, teams.B = teams.A[:1], teams.B[:1]
+		}
+		g.report(t, &alice, 0, teams)
+		g.asAdmin(t, &zoe, ranking.MergePlayers{From: g.player(t, "dave"), Into: g.player(t, "Alice")})
+		o := saying(g.at(&alice, 60), command.NameMatch, args, names...)
+		must(t, g.Do(asAdmin(t), o, ranking.FixPlayers{Amendment: matchNumber(2), Lineup: o.Said}))
+		if _, asks := g.notice(t, o.Key).(ranking.ReportPrompt); asks {
+			g.respond(t, g.press(&alice), g.newestPrompt(t), ranking.Choice(1))
+		}
+		equal(t, args+": who was named for Alice", []string{"dave"}, texts(t, g, `
+			SELECT coalesce(n.display_name, '') FROM match_players mp JOIN matches m ON m.id = mp.match_id AND m.number = 2
+			JOIN players p ON p.id = mp.player_id AND p.display_name = 'Alice' LEFT JOIN players n ON n.id = mp.named_id`))
 	}
 }

@@ -22,8 +22,8 @@ func inNamedLadder(o ranking.Origin, name, args string, mentions ...command.Pers
 	return o
 }
 
-// conflicting returns the game's store, wrapped so that the first calls of Apply conflict. times
-// says how many.
+// conflicting wraps the game's store so that Apply fails with ErrConflict the given number of
+// times, and then works.
 func (g *game) conflicting(times int64) conflictingStore {
 	return conflicting(g.store, times, func(bool) {})
 }
@@ -49,9 +49,9 @@ func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return h.Store.Apply(ctx, c)
 }
 
-// TestGivingUpInNamedLadder: if all attempts at a command fail, the refusal names the ladder that
-// the command is about, or the default ladder if the bot has read nothing yet. Nothing is recorded,
-// not even by a redelivery.
+// TestGivingUpInNamedLadder checks that if all attempts at a command fail, the refusal names the
+// ladder that the command is about, or the default ladder if the bot has read nothing yet. Nothing
+// is recorded, not even by a redelivery.
 func TestGivingUpInNamedLadder(t *testing.T) {
 	t.Parallel()
 	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
@@ -104,8 +104,8 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 	}
 }
 
-// TestEditStartsNoWizard: an edit that turns a recorded report into an empty /match, with or
-// without a ladder, gets no answer and starts no wizard.
+// TestEditStartsNoWizard checks that an edit that turns a recorded report into an empty /match,
+// with or without a ladder, gets no answer and starts no wizard.
 func TestEditStartsNoWizard(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "padel"} {
@@ -128,7 +128,7 @@ func TestEditStartsNoWizard(t *testing.T) {
 	}
 }
 
-// countingAdmins knows the admins of chats and counts the lookups by chat and user.
+// countingAdmins knows the admins of chats, and counts the lookups.
 type countingAdmins struct {
 	of    map[ranking.ExternalChatID][]ladder.UserID
 	err   error
@@ -145,8 +145,8 @@ func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID,
 	return false, c.err
 }
 
-// TestAdminsAreAskedOnce: if it matters whether the sender is an admin, the bot looks it up once,
-// even if the command takes several attempts. An anonymous admin needs no lookup.
+// TestAdminsAreAskedOnce checks that if it matters whether the sender is an admin, the bot looks it
+// up once, even if the command takes several attempts. An anonymous admin needs no lookup.
 func TestAdminsAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	aboutAlice := map[string]int{fmt.Sprintf("%d in %d", alice.ID, club.ID): 1}
@@ -198,7 +198,6 @@ func TestAdminsAreAskedOnce(t *testing.T) {
 	}
 }
 
-// admins returns a map with one admin of one chat.
 func admins(chat ranking.ExternalChatID, admin command.Person) map[ranking.ExternalChatID][]ladder.UserID {
 	return map[ranking.ExternalChatID][]ladder.UserID{chat: {admin.ID}}
 }
@@ -213,9 +212,9 @@ func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Sna
 	return s.Store.Read(ctx, q)
 }
 
-// TestBystanderOfStalledWizard: a reply to a wizard is no answer if the wizard asks another person.
-// If the bot cannot find out in time whom the wizard asks, it therefore does not tell the sender to
-// try again.
+// TestBystanderOfStalledWizard checks that if the bot cannot find out in time whom a wizard asks,
+// it does not tell the sender of a reply to try again. The sender may be a bystander, whose reply
+// is not meant for the bot.
 func TestBystanderOfStalledWizard(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

@@ -11,8 +11,8 @@ import (
 const DefaultLanguage = "en"
 
 // greetingGap is the maximum time between the addition of the bot and a /start for the two to count
-// as one event. When a person adds the bot by its link, the messenger sends a /start at about the
-// same time.
+// as one event. When a person adds the bot through its link, the messenger sends a /start at about
+// the same time.
 const greetingGap = time.Minute
 
 // Greet answers /start in a group with the Greeting. If the bot was added at about the same time,
@@ -37,7 +37,7 @@ func (g Greet) plan(_ *Service, c *call) *call {
 // BotAdded handles the addition of the bot to a group. Unless an admin has chosen a language, the
 // group gets the language of the person who added the bot, or DefaultLanguage if that is unknown.
 // The bot greets the group, unless it has just answered /start there. If the bot greeted the group
-// earlier and has been there since, BotAdded only records that the bot may write there: the
+// earlier and has been there since, BotAdded only records that the bot may write there, because the
 // messenger also reports an addition when a group gets a new id.
 func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error {
 	language := o.Chat.Language
@@ -61,17 +61,16 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	})
 }
 
-// simultaneous reports whether two times are at most greetingGap apart.
 func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
-// BotBack records that the bot is in a chat and may write there. It does nothing in an unknown
-// chat.
+// BotBack records that the bot is in a chat and may write there. It does nothing if the chat is not
+// stored.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot back", func(*Snapshot) Decision { return Decision{Presence: BotActive} })
 }
 
 // BotRemoved records that the bot is no longer in a group, or that a person has blocked it. Notices
-// wait until the bot is back. BotRemoved does nothing in an unknown chat, or if the update is
+// wait until the bot is back. BotRemoved does nothing if the chat is not stored or the update is
 // outdated.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap *Snapshot) Decision {
@@ -84,25 +83,25 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	})
 }
 
-// Renamed records the title that the origin has for the chat. It does nothing in an unknown chat.
+// Renamed records the chat's title from the origin. It does nothing if the chat is not stored.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	// The update may be late, so it does not prove that the bot is still in the chat.
 	return s.event(ctx, o, "renamed", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MembersSeen records the names and sightings of the origin's VisibleUsers. It adds no players, and
-// does nothing in an unknown chat.
+// does nothing if the chat is not stored.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MemberLeft records that a person left a group. The group's rankings hide the player until the
-// person plays again or sends /join. MemberLeft does nothing in an unknown chat, and never creates
-// a player.
+// person plays again or sends /join. MemberLeft never creates a player, and does nothing if the
+// chat is not stored.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
 		d := Decision{Presence: NoChange}
-		// A person who counts as another player has no standing that could leave.
+		// A person who counts as another player has no standing of their own to hide.
 		if k := snap.People[0]; k.Player != nil && k.Named == nil {
 			d.Effect = &Left{Group: snap.Group, Player: k.Player.ID, At: o.SentAt}
 		}
@@ -110,8 +109,8 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 	}, who)
 }
 
-// event handles an update that concerns the given people and is not a command. It does nothing in
-// an unknown chat.
+// event handles an update that concerns the given people and is not a command. It does nothing if
+// the chat is not stored.
 func (s *Service) event(
 	ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person,
 ) error {

@@ -55,7 +55,7 @@ func (g *game) mustBe(t *testing.T, what string, want chatState) {
 	equal(t, what, want, g.chat(t, club))
 }
 
-// speaking returns the club as a message from an app in the given language shows it.
+// speaking returns the club as the chat of a message whose sender's app uses the given language.
 func speaking(language string) ranking.Chat {
 	c := club
 	c.Language = language
@@ -87,9 +87,9 @@ func TestBotAdded(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestStartedAndAdded: if someone adds the bot by its link, a /start arrives, too. If the bot
-// handles the /start before the addition, and the two were sent at most a minute apart, the bot
-// greets once.
+// TestStartedAndAdded checks that the bot greets a group once if someone adds the bot through its
+// link, which also sends a /start, and the bot handles the /start first. The two are sent at most a
+// minute apart.
 func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
@@ -101,9 +101,9 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: when a group becomes a supergroup, an update says that the bot was added to
-// it. The bot does not greet the group again then, but it does after a /start, and after it was
-// removed and added again.
+// TestAddedWhereActive checks that the bot does not greet a group again when the group has become a
+// supergroup and an update says that the bot was added to it. The bot does greet the group after a
+// /start, and after it was removed and added again.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -127,9 +127,9 @@ func TestAddedWhereActive(t *testing.T) {
 	}
 }
 
-// TestAddedBeforeMove: the addition to a supergroup may arrive before the move of the old group.
-// The move keeps the language of the old group. If the old group was greeted, the move also drops
-// the second greeting, unless the bot is already sending it.
+// TestAddedBeforeMove checks that the move of a group to a supergroup keeps the language of the old
+// group, even if the bot's addition to the supergroup arrives before the move. If the old group was
+// greeted, the move also drops the second greeting, unless the bot is already sending it.
 func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -138,8 +138,8 @@ func TestAddedBeforeMove(t *testing.T) {
 		Hellos, AfterStarted int
 	}
 	for name, tc := range map[string]struct {
-		// known means that the old group was greeted, and sent means that notices of the supergroup
-		// are being sent.
+		// known is set if the old group was greeted, and sent if notices of the supergroup are
+		// being sent.
 		known, sent bool
 		want        outcome
 	}{
@@ -237,7 +237,8 @@ func TestBotRemovedAndBack(t *testing.T) {
 	g.mustBe(t, "after a command without parking", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
 }
 
-// TestRemovedFromFormerID: the bot's removal from the chat's former id does not affect the group.
+// TestRemovedFromFormerID checks that the bot's removal from the chat's former id does not affect
+// the group.
 func TestRemovedFromFormerID(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -274,7 +275,7 @@ func TestRenamed(t *testing.T) {
 	renamed.Title = "Club 2"
 	once := g.eventOrigin(renamed, 0)
 	must(t, g.Renamed(t.Context(), once))
-	// The command is handled after the event, so its title counts.
+	// The command is handled after the event, so the chat has the title from the command.
 	if page := g.page(t, nil); page.Title != "Club" {
 		t.Errorf("the ranking is called %q", page.Title)
 	}
@@ -285,8 +286,8 @@ func TestRenamed(t *testing.T) {
 	g.has(t, 2, "outbox")
 }
 
-// TestEventsAreNotAnswered: after a failed event, the bot does not tell anyone to try again, and
-// does not store the event's key.
+// TestEventsAreNotAnswered checks that after a failed event, the bot does not tell anyone to try
+// again, and does not store the event's key.
 func TestEventsAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	o := ranking.Origin{Key: "s:1", Chat: club, SentAt: time.Unix(1_700_000_000, 0)}

@@ -18,18 +18,18 @@ import (
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
 	Display Display `json:"display"`
-	Web     bool    `json:"web_on"` // the group has a web board
+	Web     bool    `json:"web_on"` // whether the group has a web board
 }
 
-// Display is how the bot shows things in a chat. Its JSON names are column names of the chats
-// table.
+// Display holds the settings for how the bot shows things in a chat. Its JSON names are column
+// names of the chats table.
 type Display struct {
 	Language string `json:"language"` // an IETF tag
-	// LanguageChosen means that an admin has chosen the language. Otherwise, the chat has the
+	// LanguageChosen reports whether an admin has chosen the language. Otherwise, the chat has the
 	// language of the person who added the bot or sent the first update, or else DefaultLanguage.
 	LanguageChosen bool `json:"language_chosen"`
-	Tables         bool `json:"tables"`       // show rankings and standings as tables
-	Celebrations   bool `json:"celebrations"` // cards show what is special about their matches
+	Tables         bool `json:"tables"`       // whether to show rankings and standings as tables
+	Celebrations   bool `json:"celebrations"` // whether cards show what is special about their matches
 	DarkCharts     bool `json:"dark_charts"`
 	// TimeZone is the IANA name of the zone for dates, and for the start of days and months.
 	TimeZone string `json:"time_zone"`
@@ -45,10 +45,10 @@ func DefaultDisplay() Display {
 type Setting struct {
 	Name  string
 	Group SettingGroup
-	// Choices are the values to choose from. They are empty for the language and the time zone,
-	// whose values are listed elsewhere.
+	// Choices are the values to choose from. The language and the time zone have none, because
+	// their values are listed elsewhere.
 	Choices []string
-	Columns []string // the columns of the Table
+	Columns []string // the columns of the Table that store the setting
 	get     func(GroupSettings) string
 	set     func(g *GroupSettings, value string)
 }
@@ -60,7 +60,7 @@ const (
 	AboutDisplay   SettingGroup = "display"   // language, tables, celebrations, chart colors
 	AboutTime      SettingGroup = "time"      // the time zone
 	AboutRating    SettingGroup = "rating"    // start rating, K-factors, margin of victory
-	AboutPlaces    SettingGroup = "places"    // matches for a place, days until a player is hidden
+	AboutPlaces    SettingGroup = "places"    // number of matches needed for a place, days until a player is hidden
 	AboutSeasons   SettingGroup = "season"    // length of seasons, halfway starts
 	AboutReporting SettingGroup = "reporting" // draws, uneven teams
 	AboutWeb       SettingGroup = "online"    // the web board
@@ -118,8 +118,8 @@ func AllSettings() []Setting {
 	}
 }
 
-// The names of the settings that other code refers to. SettingLanguage is also the name of the
-// command /language.
+// The names of the settings that code outside AllSettings refers to. SettingLanguage is also the
+// name of the command /language.
 const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
@@ -136,7 +136,7 @@ const (
 	Off = "off"
 )
 
-// Never is the value of SettingHide that hides no player for not playing.
+// Never is the value of SettingHide with which the ranking never hides inactive players.
 const Never = "never"
 
 func showHideDays(days int) string {
@@ -146,7 +146,7 @@ func showHideDays(days int) string {
 	return strconv.Itoa(days)
 }
 
-// The lengths of seasons.
+// The values of SettingSeasons.
 const (
 	Manual    = "manual" // a season lasts until an admin starts the next
 	Monthly   = "monthly"
@@ -167,8 +167,8 @@ func number(name string, group SettingGroup, column string, field func(*GroupSet
 	return choice(Setting{Name: name, Group: group, Columns: []string{column}}, field, strconv.Itoa, choices...)
 }
 
-// choice completes a setting that is stored in a field, with the given values to choose from. show
-// formats a value.
+// choice returns the setting s with the given values as its Choices, and with functions that get
+// and set the value in a field of GroupSettings. show formats a value.
 func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string, choices ...T) Setting {
 	for _, c := range choices {
 		s.Choices = append(s.Choices, show(c))
@@ -218,8 +218,8 @@ func (s Setting) Table() SettingsTable {
 // Value returns the value that the setting has in g.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
-// With returns g with this setting changed to value. An unknown value changes nothing, but With
-// accepts any language.
+// With returns g with this setting changed to value. An unknown value changes nothing, except that
+// With accepts any language.
 func (s Setting) With(g GroupSettings, value string) GroupSettings {
 	s.set(&g, value)
 	return g
@@ -240,8 +240,8 @@ type SettingsPage struct {
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
-// ShowSettings shows an admin the settings of the group. A press of a button edits the SettingsPage
-// to show the part to Open.
+// ShowSettings shows an admin the settings of the group. If a button was pressed, the message with
+// the button becomes the SettingsPage.
 type ShowSettings struct{ Open string } // as in SettingsPage
 
 func (o ShowSettings) plan(_ *Service, c *call) *call {
@@ -288,7 +288,7 @@ func (t TypedSettings) Meant(said command.Command) Operation {
 }
 
 // find returns the value of the setting s that the words name. ok is false if they name none; value
-// is then the words as written.
+// is then the words, joined by spaces.
 func (t TypedSettings) find(s Setting, words []string) (value string, ok bool) {
 	written := strings.Join(words, " ")
 	switch s.Name {
@@ -329,11 +329,11 @@ func (s *Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
-// ChangeSetting changes a setting of the group. It is a typed command, or a press of a button on a
-// SettingsPage, which is then edited. Only admins may change settings. Changed rating rules apply
-// from the next match on. Recorded matches and the start ratings of players in the ladder stay as
-// they are. A match that another instance is recording at that moment may still count under the old
-// rules.
+// ChangeSetting changes a setting of the group. The command is typed, or is the press of a button
+// on a SettingsPage, which is then edited. Only admins may change settings. Changed rating rules
+// apply from the next match on. Recorded matches and the start ratings of players in the ladder
+// stay as they are. A match that another instance is recording at that moment may still count under
+// the old rules.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
@@ -359,7 +359,8 @@ func (o settingOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
-	// If the season should have ended already, end it first, because that end must not change.
+	// If the season should have ended already, end it first, so that the new setting does not
+	// change its end.
 	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) {
 		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}
@@ -411,12 +412,13 @@ type SettingChanged struct {
 
 var _ = notice.Register[SettingChanged](notice.Kind{Name: "setting_changed", Purpose: notice.Outcome})
 
-// adminsOnly is the common part of operations that only admins may run, unless asks is set.
+// adminsOnly is the common part of operations that only admins may run, except that any member may
+// run them if asks is set.
 type adminsOnly struct {
 	plain
 	people participants
 	adds   bool // the people become players
-	asks   bool // the operation changes nothing, so any member may run it
+	asks   bool // the operation changes nothing
 }
 
 func (a adminsOnly) needs() Needs {

@@ -27,8 +27,8 @@ func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSett
 	return g.chooseAs(asAdmin(t), t, sender, c)
 }
 
-// chooseAs has the sender press a settings button of the club and returns the answer. ctx tells
-// whether the sender is an admin.
+// chooseAs has the sender press a settings button of the club and returns the answer. ctx
+// determines whether the sender is an admin.
 func (g *game) chooseAs(
 	ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting,
 ) ranking.Notice {
@@ -96,8 +96,8 @@ func TestShowSettings(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestTypedSetting: if a command changes a setting, the answer in the chat names the old and the
-// new value. An anonymous admin may change settings, too.
+// TestTypedSetting checks that if a command changes a setting, the answer in the chat names the old
+// and the new value. An anonymous admin may change settings, too.
 func TestTypedSetting(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -117,9 +117,9 @@ func TestTypedSetting(t *testing.T) {
 	}
 }
 
-// TestChangeSetting: every offered value of a setting can be chosen, and so can known time zones,
-// even in a chat that the bot does not know yet. The message with the buttons shows the new
-// settings, the answer to the press says what changed, and the chat gets no other message.
+// TestChangeSetting checks that every offered value of a setting can be chosen, and so can known
+// time zones, even in a chat that the bot does not know yet. The message with the buttons shows the
+// new settings, the answer to the press says what changed, and the chat gets no other message.
 func TestChangeSetting(t *testing.T) {
 	t.Parallel()
 	for _, s := range ranking.AllSettings() {
@@ -138,7 +138,7 @@ func TestChangeSetting(t *testing.T) {
 			}
 			for _, value := range values {
 				before := now
-				// The value is already chosen, or impossible.
+				// The value is already chosen, or invalid.
 				if now = s.With(now, value); now == before && value != ranking.NewLink {
 					checkNotice(t, g.choose(t, &alice, choice(s.Name, value)), ranking.Refusal{Code: ranking.SameSetting})
 					continue
@@ -167,9 +167,9 @@ func TestChangeSetting(t *testing.T) {
 	}
 }
 
-// TestTypedSeasons: the answer to a command that starts automatic seasons confirms the change. If
-// the chat still has the initial time zone, the answer also asks for the zone in which the seasons
-// end.
+// TestTypedSeasons checks that the answer to a command that starts automatic seasons confirms the
+// change. If the chat still has the initial time zone, the answer also asks for the zone in which
+// the seasons end.
 func TestTypedSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -211,9 +211,9 @@ func TestSettingRefused(t *testing.T) {
 	}
 }
 
-// TestLanguageChosen: the answer to an admin's press is in the language of the admin's app. Adding
-// the bot again does not change the language that the admin chose for the group, even if the group
-// had that language from the start.
+// TestLanguageChosen checks that the answer to an admin's press is in the language of the admin's
+// app. Adding the bot again does not change the language that the admin chose for the group, even
+// if the group had that language from the start.
 func TestLanguageChosen(t *testing.T) {
 	t.Parallel()
 	for _, chosen := range []string{"de", "uk"} {
@@ -235,8 +235,8 @@ func TestLanguageChosen(t *testing.T) {
 	}
 }
 
-// TestPrivateAnswersAreInTheSendersLanguage: answers in a private chat are in the current language
-// of the sender's app.
+// TestPrivateAnswersAreInTheSendersLanguage checks that answers in a private chat are in the
+// current language of the sender's app.
 func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -248,8 +248,8 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	}
 }
 
-// TestRulesApply: changed rules apply from the next match on. A new provisional K-factor also
-// applies to players who have played before, as long as they have played few enough matches.
+// TestRulesApply checks that changed rules apply from the next match on. A new provisional K-factor
+// also applies to players who have played before, as long as they have played few enough matches.
 func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -281,8 +281,8 @@ func TestRulesApply(t *testing.T) {
 	checkNotice(t, card, ranking.MatchRecorded{Number: 3, Sides: wantSides})
 }
 
-// TestUndoneMatchIsNotAmongTheFirst: the provisional K-factor applies to a player's first matches
-// that count. When such a match is undone, a later match takes its place.
+// TestUndoneMatchIsNotAmongTheFirst checks that the provisional K-factor applies to a player's
+// first matches that count. When such a match is undone, a later match takes its place.
 func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -312,8 +312,8 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	}
 }
 
-// TestSettingsChangedAtOnce: if several admins change different settings at once, on several
-// instances, all choices take effect and the message finally shows all of them.
+// TestSettingsChangedAtOnce checks that if several admins change different settings at once, on
+// several instances, all choices take effect and the message finally shows all of them.
 func TestSettingsChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -2,14 +2,13 @@ package ranking
 
 import (
 	"unicode"
-	"unicode/utf8"
 
 	"elobot/internal/command"
 )
 
-// AddGuest adds the guest whom the arguments of the command name: a player of the group who has no
-// account. The guest gets a standing in the ladder that applies. If the group has the guest,
-// AddGuest is like a Join of the guest.
+// AddGuest adds a guest, a player of the group who has no account. The arguments of the command are
+// the guest's name. The guest gets a standing in the ladder that applies. If the group already has
+// the guest, AddGuest is like a Join of the guest.
 type AddGuest struct {
 	Otherwise Notice // the answer if the command names nobody
 }
@@ -22,6 +21,8 @@ func (a AddGuest) plan(s *Service, c *call) *call {
 		return Say{Notice: Refusal{Code: NeedsNoGuest, Name: account.Name}}.plan(s, c)
 	case name == "":
 		return Say{Notice: a.Otherwise}.plan(s, c)
+	case command.NamesSeveral(name):
+		return Say{Notice: Refusal{Code: OneGuest, Name: command.Excerpt(name)}}.plan(s, c)
 	}
 	op := guestOperation{
 		joinOperation: joinOperation{person: command.NewGuest(name), at: c.SentAt}, sender: senderOf(c.Origin),
@@ -40,33 +41,32 @@ func (g guestOperation) needs() Needs {
 	return needs
 }
 
-// isUnlimited exempts nothing: one person can add many guests.
+// isUnlimited overrides the exemption of joinOperation, because one person can add many guests.
 func (g guestOperation) isUnlimited(*Snapshot) bool { return false }
 
 func (g guestOperation) refuse(snap *Snapshot) Notice {
+	if k := snap.People[0]; k.Out {
+		return k.refusesOut(false)
+	}
 	return snap.refuseGuest(g.person, snap.People[0])
 }
 
-// refuseGuest returns why a person cannot be added as a guest, nil if they can or are no new guest.
-// The name must have no other meaning in a command. Nobody else in the group may have it, as far as
-// the snapshot has Everybody.
+// refuseGuest returns why the new guest p cannot be added. It returns nil if the guest can be
+// added, or if p is not a new guest. k is the snapshot's entry for p. A guest's name must have no
+// other meaning in a command, and must not be the name of a person in the snapshot's Everybody.
 func (s *Snapshot) refuseGuest(p command.Person, k Known) Notice {
 	if !p.IsNewGuest() || k.IsPlayer() {
 		return nil
 	}
 	names := command.NewNames(s.everybody())
-	holder, isHeld := names.Holder(p.Name)
-	_, missing, words := s.ladderAt(p.Name, false)
-	switch isLong := utf8.RuneCountInString(p.Name) > MaxNick; {
-	case isHeld:
+	if holder, isHeld := names.Holder(p.Name); isHeld {
 		return Refusal{Code: NameTaken, Name: distinct(p.Name, names), Near: new(NameOf(holder, Known{}))}
-	case isLong, !names.CanNamePlayer(p.Name), missing != nil, words > 0:
-		return Refusal{Code: GuestUnusable, Name: command.Excerpt(p.Name)}
 	}
-	return nil
+	return s.refuseName(p.Name, names, GuestUnusable)
 }
 
-// distinct returns the name with an initial that makes it nobody else's, as in "Bob S."
+// distinct appends an initial to the name, as in "Bob S.", and returns the first result that no
+// player in names has. If there is none, it returns the last result tried.
 func distinct(name string, names *command.Names) (longer string) {
 	runes, initials := []rune(name), "SBKMTRGLNPFCHJWZ"
 	if unicode.Is(unicode.Cyrillic, runes[0]) {

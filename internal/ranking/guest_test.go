@@ -39,9 +39,9 @@ func sidesOf(t *testing.T, n ranking.Notice) string {
 	return fmt.Sprintf("%s %d:%d %s", s[0].Players[0].Name.Name, s[0].Score, s[1].Score, s[1].Players[0].Name.Name)
 }
 
-// TestGuest: any member, and an anonymous admin, can add a guest. Afterwards the guest is a player
-// whom a name means, in reports and in questions. Names that differ by case, dots, accents, ё and е
-// or spaces mean one guest.
+// TestGuest checks that any member, and an anonymous admin, can add a guest. Afterward, the name
+// means the guest, in reports and in questions. Names that differ only by case, dots, accents,
+// spaces, or ё and е mean the same guest.
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -73,7 +73,8 @@ func TestGuest(t *testing.T) {
 	g.has(t, 5, "players")
 }
 
-// TestRefusedGuest: the name of a guest must not be another player's, nor have another meaning.
+// TestRefusedGuest checks that the name of a guest must not be another player's, nor have another
+// meaning in a command.
 func TestRefusedGuest(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -94,7 +95,13 @@ func TestRefusedGuest(t *testing.T) {
 		"chess Tom":                         refused(ranking.GuestUnusable, "chess Tom", ""),
 		"Bob vs Carol":                      refused(ranking.GuestUnusable, "Bob vs Carol", ""),
 		"3":                                 refused(ranking.GuestUnusable, "3", ""),
-		"Schrödinger, Erwin Rudolf Josef A": refused(ranking.GuestUnusable, "Schrödinger, Erwin Rudolf Josef ", ""),
+		"Player 3":                          refused(ranking.GuestUnusable, "Player 3", ""),
+		"John E. Smith":                     refused(ranking.GuestUnusable, "John E. Smith", ""),
+		"Tom, Jerry":                        refused(ranking.OneGuest, "Tom, Jerry", ""),
+		"Tom и Jerry":                       refused(ranking.OneGuest, "Tom и Jerry", ""),
+		"Tom + Jerry":                       refused(ranking.OneGuest, "Tom + Jerry", ""),
+		"Tom - Jerry":                       refused(ranking.OneGuest, "Tom - Jerry", ""),
+		"Schrödinger Erwin Rudolf Josef AB": refused(ranking.GuestUnusable, "Schrödinger Erwin Rudolf Josef A", ""),
 	} {
 		checkNotice(t, g.guest(t, &carol, args), want)
 	}
@@ -103,8 +110,8 @@ func TestRefusedGuest(t *testing.T) {
 	g.has(t, 0, "players WHERE folded IS NOT NULL")
 }
 
-// TestGuestElsewhere: a guest without a standing in the season or the ladder is still meant by
-// name.
+// TestGuestElsewhere checks that a guest's name means the guest even in a season or a ladder in
+// which the guest has no standing.
 func TestGuestElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -120,8 +127,8 @@ func TestGuestElsewhere(t *testing.T) {
 		texts(t, g, `SELECT played::text FROM group_players WHERE name = 'Grandma'`))
 }
 
-// TestNewGuestOfReport: a report with an unknown name offers to add a guest. The button adds the
-// guest and records the match once, for the sender of the report.
+// TestNewGuestOfReport checks that a report with an unknown name offers to add a guest. The button
+// adds the guest and records the match once, for the sender of the report.
 func TestNewGuestOfReport(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -165,7 +172,8 @@ func TestNewGuestOfReport(t *testing.T) {
 	g.has(t, 4, "players")
 }
 
-// TestGuestOnce: several people who add a guest at once add one.
+// TestGuestOnce checks that only one guest is added if several people add a guest with the same
+// name at once.
 func TestGuestOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -181,19 +189,33 @@ func TestGuestOnce(t *testing.T) {
 	g.has(t, 4, "outbox WHERE kind = 'joined'")
 }
 
-// TestNewGuestOfFix: a fix that names an unknown person for a match offers to add a guest, who then
-// plays the match.
+// TestNewGuestOfFix checks that a fix that names an unknown person for a match, with or without a
+// score, offers to add a guest, who then plays the match.
 func TestNewGuestOfFix(t *testing.T) {
 	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 3, 1)
-	o := saying(g.at(&alice, 60), command.NameMatch, "@ Tom 1:3", bob)
-	must(t, g.Do(t.Context(), o, ranking.FixPlayers{Amendment: matchNumber(1), Lineup: o.Said}))
-	if n, ok := g.notice(t, o.Key).(ranking.ReportPrompt); !ok || len(n.Options) != 1 || !n.Options[0].Guest {
-		t.Fatalf("the fix is answered with %+v", n)
+	for _, args := range []string{"@ Tom 1:3", "Tom @", "@ vs Tom"} {
+		g := newGame(t)
+		g.record(t, &alice, alice, bob, 3, 1)
+		o := saying(g.at(&alice, 60), command.NameMatch, args, bob)
+		must(t, g.Do(t.Context(), o, ranking.FixPlayers{Amendment: matchNumber(1), Lineup: o.Said}))
+		if n, ok := g.notice(t, o.Key).(ranking.ReportPrompt); !ok || len(n.Options) != 1 || !n.Options[0].Guest {
+			t.Fatalf("%s is answered with %+v", args, n)
+		}
+		g.has(t, 2, "players")
+		g.respond(t, g.press(&alice), g.newestPrompt(t), ranking.Choice(0))
+		g.hasMatches(t, "m:1 Tom Bob 3:1")
+		g.has(t, 1, "players WHERE folded = 'tom'")
 	}
-	g.has(t, 2, "players")
-	g.respond(t, g.press(&alice), g.newestPrompt(t), ranking.Choice(0))
-	g.hasMatches(t, "m:1 Tom Bob 3:1")
-	g.has(t, 1, "players WHERE folded = 'tom'")
+}
+
+// TestFixNamingTwice checks that a fix that names a player twice is refused for that reason, even
+// if the text could also be the name of a ladder.
+func TestFixNamingTwice(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	o := saying(g.at(&alice, 60), command.NameMatch, "bob Bob")
+	must(t, g.Do(t.Context(), o, ranking.FixPlayers{Amendment: matchNumber(1), Lineup: o.Said, Ladder: "bob Bob"}))
+	checkNotice(t, g.notice(t, o.Key),
+		ranking.WrongForm{Command: "fix", Reason: command.ReasonSamePerson, Detail: "@bob", Teams: true})
 }

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestHalves: a drawn game in a series gives each side half a point, stored exactly. The margin of
-// victory is the difference in points. Fixes and replays keep the halves.
+// TestHalves checks that a drawn game in a series gives each side half a point, stored exactly. The
+// margin of victory is the difference in points. Fixes and replays keep the halves.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	const half = ladder.Half
@@ -49,7 +49,8 @@ func TestHalves(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestValidHalves: in a valid score, either both sides have a half point or neither does.
+// TestValidHalves checks that in a valid score, either both sides have a half point or neither
+// does.
 func TestValidHalves(t *testing.T) {
 	t.Parallel()
 	const half = ladder.Half

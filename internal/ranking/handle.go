@@ -63,9 +63,11 @@ type call struct {
 	isNamed    bool            // it is settled whether the command names a ladder
 	missing    *MissingLadder  // the ladder that the command names but the group lacks, nil for none
 	found      *foundPrompt    // the prompt that the command answers, nil until the prompt was looked for
+	importing  importing       // what the rounds of an import have found out
+	day        *OtherDay       // the day of the reported matches, nil until it is settled
 	edit       string          // the key of the edited message, if that message was handled before
 	ladder     ladder.ID       // the ladder to read, 0 for the default
-	season     ladder.SeasonID // the season of that ladder to read, 0 for the current
+	season     ladder.SeasonID // the season of that ladder to read, 0 for the current one
 	wholeGroup bool            // the operation turned out to need Everybody
 	identified bool            // merging and claiming players has been tried, or the command is retried
 }
@@ -75,13 +77,12 @@ func (c *call) with(j job) *call {
 	return c
 }
 
-// attempt runs a command once. Each round reads, decides and writes, or settles something for the
-// next round. attempt returns the call as last planned.
+// attempt runs a command once, in rounds. If a round ends with a need, attempt meets the need and
+// starts another round. It returns the call as last planned.
 //
-// From the second attempt on, the group is locked, so that conflicts cannot repeat forever.
-// Amendments, edited reports, changes of settings and ladders, new seasons, answers to prompts and
-// timers lock the group on the first attempt. So do commands that may add players, in a chat where
-// a command recently had a conflict. A job with asks set never locks it.
+// A job with asks set never locks the group. All other jobs lock it from the second attempt on, so
+// that conflicts cannot repeat forever. They lock it on the first attempt if locks is set, or if
+// the command may add players and a command in the chat recently had a conflict.
 func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, CommandOutcome, error) {
 	c = new(*c) // the next attempt starts from the same state
 	c.ladder, c.identified = c.Ladder, c.Retried
@@ -132,7 +133,7 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 }
 
 // read reads what a command needs to know. If the group must be locked, read locks it first, and
-// release unlocks it.
+// release unlocks it. The changes must be written to store.
 func (s *Service) read(
 	ctx context.Context, c *call, attempt int,
 ) (store writer, snap *Snapshot, release func(), err error) {
@@ -142,8 +143,8 @@ func (s *Service) read(
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, func() {}, err
 	}
-	// Remember the contention for longer, so that in a busy chat no further command has to conflict
-	// first.
+	// Renew the memory of the contention. If it expired in a busy chat, commands would not lock the
+	// group on the first attempt until another of them has a conflict.
 	if contended {
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
@@ -155,8 +156,10 @@ func (s *Service) read(
 }
 
 // decide returns what the command changes. If the sender exceeds a limit or lacks permission, or if
-// the operation refuses, the decision has only a refusal, or is dropped.
+// the operation refuses, the decision has only a refusal, or is dropped. If more must be known for
+// a decision, decide returns the need for it instead.
 func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snapshot) (Decision, need, error) {
+	snap.Day = c.day
 	of := c.about(snap)
 	switch lacks, err := c.where(ctx, store, snap, of); {
 	case err != nil || lacks != nil:
@@ -200,10 +203,11 @@ func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snaps
 	}
 }
 
-// ignoresChat reports whether the command does nothing because the chat is unknown.
+// ignoresChat reports whether the job does nothing because the chat is not stored.
 func (j *job) ignoresChat(snap *Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
-// changes returns what to write: the decision, and what every command writes.
+// changes returns what to write: the decision, and what every command writes, such as its key and
+// what it shows about people.
 func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
@@ -215,7 +219,7 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	}
 	changes.Seen.People = slices.DeleteFunc(changes.Seen.People,
 		func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
-	// An edit counts as a question, but as a result if it records additional matches.
+	// An edit counts as a result if it records additional matches, and otherwise as a question.
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion {
 		changes.RateEntry.Bucket = RateResult
 	}
@@ -224,6 +228,16 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 		changes.SentAt = c.SentAt
 	case d.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
+	}
+	if i, ok := d.Effect.(interface{ Import() *ImportChanges }); ok {
+		changes.Corrected = i.Import().Corrected
+	}
+	if _, ok := d.Effect.(*RestoredGroup); ok {
+		changes.Seen.People = nil // the snapshot has people of the group before the restore
+	}
+	if n, ok := d.Effect.(*NewImport); ok { // its file shows nobody
+		changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New })
+		changes.Seen.People = append(changes.Seen.People, n.People...)
 	}
 	if snap.isOver(snap.Season) && d.Effect != nil {
 		changes.Corrected = append(changes.Corrected, snap.Season)
@@ -285,7 +299,7 @@ func (c *call) seen(snap *Snapshot, adds bool) Seen {
 	for i, k := range slices.Concat(snap.People, snap.Shown) {
 		change, ok := k.profileChange(c.Origin, people[i])
 		isSame := func(other PlayerChange) bool { return other.Player.ID == change.Player.ID }
-		// A person may be shown twice.
+		// The message may show a person twice.
 		if ok && (adds || !change.New) && !slices.ContainsFunc(seen.People, isSame) {
 			seen.People = append(seen.People, change)
 		}
@@ -325,17 +339,17 @@ func isUnidentified(snap *Snapshot) bool {
 }
 
 // identify merges unclaimed players into the accounts of the same people, and stores new claims.
-// Neither is an effect of the command. An inconsistent ladder must not keep people from using the
-// others, so if a merge fails with ErrInconsistent, identify only logs the error.
+// Both are committed before the command, and stay even if it fails. If a merge fails with
+// ErrInconsistent, identify only logs the error, so that an inconsistent ladder does not keep
+// people from using the others.
 func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
-	claims := false
-	for _, k := range slices.Concat(snap.People, snap.Shown) {
+	claims, people := false, slices.Concat(c.needs().People, c.VisibleUsers)
+	for i, k := range slices.Concat(snap.People, snap.Shown) {
 		claims = claims || k.Claimed
-		account := k.claimant()
-		if account == nil {
+		if k.claimant() == nil && !k.countsAsGuest() {
 			continue
 		}
-		err := s.merge(ctx, *k.Unclaimed, *account)
+		err := s.merge(ctx, c.Chat, people[i])
 		if errors.Is(err, ladder.ErrInconsistent) {
 			s.log.ErrorContext(ctx, "failed to merge two players, run `elobot verify` for details", "error", err)
 		} else if err != nil {
@@ -362,10 +376,10 @@ type job struct {
 	name string
 	// bucket is the rate limit that the command counts against, empty for none.
 	bucket RateBucket
-	// extra and extraResults are set if the command chooses a reading with several matches. The
-	// report has usually counted as one result already, and the press counts as a press.
-	// extraResults is how many further matches the reading has, and extra is how each of them
-	// counts.
+	// extra and extraResults are set if the command chooses a reading with several matches.
+	// extraResults is the number of matches after the first, and extra is how each of them counts
+	// against a rate limit. The first match needs no entry, because the report itself has usually
+	// counted as a result already.
 	extra        RateEntry
 	extraResults int
 
@@ -375,25 +389,25 @@ type job struct {
 	asks          bool // the operation has no Effect, so it never locks the group
 	ofGroup       bool // the operation is about the group, not about the ladder that applies
 	locks         bool // the operation locks the group from the first attempt on
-	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
+	knownChatOnly bool // if the chat is not stored, the command does nothing and does not create it
 	keyless       bool // the key is not stored, because the stored data shows whether anything is left to do
-	// silent means that the bot answers neither exceeded limits nor failures, except for
+	// silent is set if the bot stays silent about exceeded limits and about failures other than
 	// inconsistent ratings. After a failure, the caller retries.
 	silent   bool
-	finds    bool // the job only finds the prompt to answer; of people, it reads at most Everybody
+	finds    bool // the job only looks for the prompt to answer, and reads no people except perhaps Everybody
 	unlogged bool // the job is an event, whose outcome is not logged
 }
 
-// onlySaying returns a call that only answers with the notice. It counts against the same rate
-// limit.
+// onlySaying returns a call that only answers with the notice. That call counts against the same
+// rate limit as c.
 func (c *call) onlySaying(n Notice) *call {
 	only := new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
 	only.isNamed = true // the answer does not depend on a ladder
 	return only
 }
 
-// complete does the deferred parsing of a job, if any, and then puts the people of the snapshot
-// into the order of the operation's needs.
+// complete does the deferred parsing of a job, and then puts the people of the snapshot into the
+// order of the operation's needs. It does nothing if the job is parsed already.
 func (j *job) complete(snap *Snapshot) {
 	if j.read == nil {
 		return
@@ -410,11 +424,11 @@ func (j *job) complete(snap *Snapshot) {
 	j.read, snap.People = nil, known
 }
 
-// noPlayer is an id that no player has.
+// noPlayer stands for the id of a new guest. No player has this id.
 const noPlayer ladder.PlayerID = -1
 
 // known returns the snapshot's entry for a person: the sender, a person that the message mentions
-// or shows, a member of the group, or a new guest, who has no id yet.
+// or shows, or a member of the group. For a new guest, it makes an entry with the id noPlayer.
 func (j *job) known(snap *Snapshot, p command.Person) Known {
 	if p.IsNewGuest() {
 		return Known{New: true, Player: &Player{ID: noPlayer, Name: p.Name}}
@@ -425,7 +439,7 @@ func (j *job) known(snap *Snapshot, p command.Person) Known {
 	return snap.People[slices.IndexFunc(j.mayNeed.People, p.IsSame)]
 }
 
-// needs returns what the operation needs, or may need if it is not parsed yet.
+// needs returns what the operation needs, or may need if the command is not parsed yet.
 func (j *job) needs() Needs {
 	if j.read != nil {
 		return j.mayNeed
@@ -445,6 +459,9 @@ func (c *call) query() Query {
 	q.Everybody = q.Everybody || c.wholeGroup
 	if !c.Retried {
 		q.SentAt = c.SentAt
+	}
+	if c.day != nil && !c.day.isZero() && !q.DuplicatesOf.IsZero() {
+		q.DuplicatesOf, q.DuplicatesSince = c.day.last(), c.day.Starts
 	}
 	return q
 }

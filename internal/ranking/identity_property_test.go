@@ -49,8 +49,9 @@ func newIdentities() *identities {
 
 func accountOf(p command.Person) string { return fmt.Sprint(p.ID) }
 
-// see records that a group has seen an account with a username. Unless the person is needed as a
-// player, an unknown person becomes known only by claiming a player.
+// see records that a group has seen an account with a username. needed reports whether a command
+// needs the person as a player. Otherwise, an unknown person becomes known only by claiming a
+// player.
 func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed bool) {
 	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
 	claims := g.unclaimed[username]
@@ -124,7 +125,9 @@ func (g *identityGame) match(chat ranking.Chat, sender command.Person, username 
 	of.matches = append(of.matches, playedMatch{A: accountOf(sender), B: g.mentioned(chat.ID, username)})
 }
 
-// show lets the group see a person in a way that needs no player.
+// show has an update show a person to the group, without a command that needs the person as a
+// player. If how is "asks", the person asks for the ranking. If it is "is replied to", Carol sends
+// a command in reply to the person. Otherwise, the update is about membership.
 func (g *identityGame) show(chat ranking.Chat, who command.Person, how string) {
 	g.tb.Helper()
 	g.send(chat, carol, func(ctx context.Context, o ranking.Origin) error {
@@ -199,9 +202,9 @@ func other(m playedMatch, player string) string {
 	return m.A
 }
 
-// TestSameUsernameInAllOrders: if one username belongs to different people in two groups, and both
-// groups have mentioned the username, each group tells its people apart, no matter in which order
-// all this happened.
+// TestSameUsernameInAllOrders checks that if one username belongs to different people in two
+// groups, and both groups have mentioned the username, each group tells its people apart, no matter
+// in which order all this happened.
 func TestSameUsernameInAllOrders(t *testing.T) {
 	t.Parallel()
 	bobby, zoeAsBob := bob, zoe
@@ -229,8 +232,8 @@ func TestSameUsernameInAllOrders(t *testing.T) {
 	}
 }
 
-// TestAnyoneWithAnyUsername: while a few people with changing usernames play, ask and are seen in
-// two groups, players, matches and ratings agree with the model.
+// TestAnyoneWithAnyUsername checks that while a few people with changing usernames play, ask and
+// are seen in two groups, players, matches and ratings agree with the model.
 func TestAnyoneWithAnyUsername(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

@@ -81,8 +81,8 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
 
-// Messages to an instance after its assignment. An instance exits when its standard input is
-// closed, because then the test that started it has ended.
+// These are the messages to an instance after its assignment. An instance exits when its standard
+// input is closed, because then the test that started it has ended.
 const (
 	stopMessage = "stop" // finish open requests, then exit
 	killMessage = "die"  // kill the process after the next commit

@@ -31,8 +31,8 @@ func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.p
 // isUnlimited exempts a /join that changes something: the sender enters the ladder or comes back to
 // it.
 func (j joinOperation) isUnlimited(snap *Snapshot) bool {
-	standing := snap.People[0].Standing
-	return standing == nil || standing.PresentAt(j.at) != *standing
+	k := snap.People[0]
+	return k.Standing == nil || k.Out || k.Standing.PresentAt(j.at) != *k.Standing
 }
 
 func (j joinOperation) decide(snap *Snapshot) (Decision, need, error) {
@@ -47,9 +47,12 @@ func (j joinOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}
 	back := CameBack{Group: snap.Group, Players: []ladder.PlayerID{standing.Player}, At: j.at, Joined: true}
 	switch present := standing.PresentAt(j.at); {
+	case joined.Guest && known.IsAccount(): // the account's owner has to send /join
+		joined.Already = true
+		return Decision{Notice: joined}, nil, nil
 	case known.Standing == nil:
 		return Decision{Notice: joined, Effect: &NewStanding{snap.Season, standing, back}}, nil, nil
-	case present != standing:
+	case present != standing, known.Out:
 		joined.Back = true
 		return Decision{Notice: joined, Effect: &back}, nil, nil
 	default:

@@ -23,8 +23,8 @@ const (
 	MaxLadderWords = 4
 )
 
-// LadderLabel identifies a ladder: for example, the ladder of a notice, so that the buttons below
-// the notice are about that ladder.
+// LadderLabel identifies a ladder by its id, and has its name. The LadderLabel of a notice
+// determines the ladder of the buttons below the notice.
 type LadderLabel struct {
 	ID   ladder.ID `json:"id"`
 	Name string    `json:"name"`
@@ -117,7 +117,7 @@ func findLadder(all []GroupLadder, name string) *GroupLadder {
 	return ladderThat(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
 }
 
-// ladderThat returns the first ladder that satisfies the given function, nil if none does.
+// ladderThat returns the first ladder that satisfies the predicate, nil if none does.
 func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
 	i := slices.IndexFunc(all, is)
 	if i < 0 {
@@ -132,8 +132,8 @@ func noSuchLadder(name string) Refusal {
 	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
 }
 
-// LadderChange is what /ladder asks for. Except for UnbindTopic, it is the first word after
-// /ladder, in lower case.
+// LadderChange is the change that a /ladder command requests. Except for UnbindTopic, it is the
+// first word after /ladder, in lower case.
 type LadderChange string
 
 const (
@@ -149,12 +149,12 @@ const (
 // change ladders; any member may list them.
 type ChangeLadder struct {
 	Change LadderChange
-	// Name is the ladder's name. For RenameLadder it is the new name, optionally preceded by the
+	// Name is the ladder's name. For RenameLadder, it is the new name, optionally preceded by the
 	// old name.
 	Name string
 	Sure bool // RenameLadder does not ask whether all of Name is the new name
-	// First is what AddLadder calls the group's only ladder, if that ladder has no name yet. If
-	// First is empty then, the bot asks the admin for the name.
+	// First is the name that AddLadder gives to the group's only ladder if that ladder has no name
+	// yet. If First is empty then, the bot asks the admin for it.
 	First string
 }
 
@@ -240,8 +240,8 @@ func (l ladderOperation) refuse(snap *Snapshot) Notice {
 }
 
 // canBeName reports whether a ladder may have this name. The name must be short, and have no other
-// meaning in a command. It also must not be the name, the nick, the first word of these or the
-// username of a player, because the bot would then take that player in a report for the ladder.
+// meaning in a command. It must not be the name, the nick or the username of a player either, nor
+// the first word of one, because the bot would then mistake that player in a report for the ladder.
 func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
@@ -327,12 +327,12 @@ type ChangedLadder struct {
 
 func (*ChangedLadder) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// LadderList shows the ladders of a group.
+// LadderList shows the ladders of a group, including archived ones.
 type LadderList struct {
-	Ladders []ListedLadder `json:"ladders"` // the oldest first
+	Ladders []ListedLadder `json:"ladders"` // oldest first
 }
 
-// ListedLadder is a ladder in a LadderList.
+// ListedLadder is an entry of a LadderList: a ladder, and where it applies.
 type ListedLadder struct {
 	Name     string `json:"name,omitempty"`    // empty if the group's only ladder has no name
 	Default  bool   `json:"default,omitempty"` // the ladder applies wherever no other ladder does
@@ -344,7 +344,7 @@ type ListedLadder struct {
 var _ = notice.Register[LadderList](notice.Kind{Name: "ladder_list", Purpose: notice.Answer, Alone: true})
 
 // FirstLadderPrompt asks for a name for the group's only ladder, before a ladder called Name is
-// added. An admin answers with a reply.
+// added. An admin answers by replying.
 type FirstLadderPrompt struct {
 	Name string `json:"name"`
 }
@@ -367,7 +367,7 @@ type LadderChanged struct {
 	Name   string       `json:"name"`
 	First  string       `json:"first,omitempty"` // the new name of the group's first ladder, if it had none
 	Was    string       `json:"was,omitempty"`   // the previous name of a renamed ladder, if any
-	Topic  bool         `json:"topic,omitempty"` // sent in a topic, so UseLadder changed only that topic's ladder
+	Topic  bool         `json:"topic,omitempty"` // sent in a topic; UseLadder applies only to that topic
 	Again  bool         `json:"again,omitempty"` // the ladder was archived before
 }
 

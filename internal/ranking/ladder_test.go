@@ -16,9 +16,9 @@ func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, fir
 	return g.notice(t, o.Key)
 }
 
-// TestMoveToALadderWithoutThePlayers: the answer about a moved match lists the ratings of the
-// match's players in both ladders, in the order of the card, even if the players are new to the
-// target ladder.
+// TestMoveToALadderWithoutThePlayers checks that the answer about a moved match lists the ratings
+// of the match's players in both ladders, in the order of the card, even if the players are new to
+// the target ladder.
 func TestMoveToALadderWithoutThePlayers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -41,7 +41,7 @@ func TestMoveToALadderWithoutThePlayers(t *testing.T) {
 	})
 }
 
-// TestLaddersOfANewGroup: the first command of a new group may be about its ladders.
+// TestLaddersOfANewGroup checks that the first command of a new group may be about its ladders.
 func TestLaddersOfANewGroup(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -63,10 +63,10 @@ func TestLaddersOfANewGroup(t *testing.T) {
 	}
 }
 
-// TestRenameLadder: if the first words name a ladder, that ladder is renamed to the rest. Otherwise
-// the words are a new name for the only ladder; a name of several words needs a confirmation. In a
-// group with several ladders, a command that does not name both a ladder and its new name is
-// refused.
+// TestRenameLadder checks that if the first words name a ladder, that ladder is renamed to the
+// rest. Otherwise the words are a new name for the only ladder; a name of several words needs a
+// confirmation. In a group with several ladders, a command that does not name both a ladder and its
+// new name is refused.
 func TestRenameLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

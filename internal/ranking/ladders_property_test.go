@@ -15,8 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// countChanges makes the database refuse to change a match without counting the change, because
-// amendments rely on the count alone.
+// countChanges makes the database refuse a change of a match that leaves matches.changes as it was,
+// because amendments rely on that count alone.
 func countChanges(t *testing.T, g *game) {
 	t.Helper()
 	dbtest.Exec(t, g.pool, `
@@ -72,8 +72,8 @@ func (c *modelGroup) goAnywhere(rt *rapid.T) {
 	switch how := rapid.SampledFrom([]string{"here", "here", "named", "reply"}).Draw(rt, "ladder by"); {
 	case how == "named":
 		c.place.named = c.anyLadder(rt, "named")
-	case how == "reply" && len(c.matches) > 0:
-		c.place.replied = rapid.SampledFrom(c.matches).Draw(rt, "replied")
+	case how == "reply" && len(c.there()) > 0:
+		c.place.replied = rapid.SampledFrom(c.there()).Draw(rt, "replied")
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 		return
 	}
 	a, b := total(m.scores)
-	refusal := to.refusal(a, b, m.isEven())
+	refusal := to.refusal(a, b, false, m.isEven())
 	if m.ladder == to {
 		refusal = ranking.Refusal{Code: ranking.SameLadder, Number: number, Name: to.name}
 	}
@@ -115,18 +115,24 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 	}
 	c.reach(to, m.playedAt)
 	m.ladder, m.season, m.rules = to, to.seasonAt(m.playedAt), to.rules.RatingRules
+	if m.isOfOtherDay() {
+		c.order = slices.DeleteFunc(c.order, func(o *modelMatch) bool { return o == m })
+		c.insert(m, false)
+	}
 	for _, e := range m.players() {
 		c.addEntry(to, m.season, e)
 	}
 }
 
-// replaceAny edits the message of a random match that counts, and that no other match shares, to
-// name another player, and accepts the offer. It does nothing if there is no such match or player.
+// replaceAny edits the message of a random match to name another player, and accepts the offer. The
+// match must count and must be the only one of its message, and its sender must not have been split
+// from the player who reported it. If there is no such match or player, replaceAny does nothing.
 func (c *modelGroup) replaceAny(rt *rapid.T) {
 	var all []int
 	for i, m := range c.matches {
 		ofMessage := func(o *modelMatch) bool { return o.message == m.message }
-		if !m.undone && !m.ladder.archived && len(m.players()) < len(c.people) &&
+		if !c.isUndone(m) && !m.ladder.archived && c.is(m.sender, m.reporter) &&
+			len(m.who()) > 0 && len(m.who()) < len(c.people) &&
 			slices.Index(c.matches, m) == slices.IndexFunc(c.matches, ofMessage) &&
 			(i+1 == len(c.matches) || !ofMessage(c.matches[i+1])) {
 			all = append(all, i)
@@ -137,55 +143,50 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 	}
 	number := rapid.SampledFrom(all).Draw(rt, "match") + 1
 	m := c.matches[number-1]
-	sender := m.reporter.who
-	type player struct {
-		who       int
-		byAccount bool
+	who, byAccount := m.who(), make(map[int]bool)
+	for _, e := range m.players() {
+		byAccount[e.who] = !e.unclaimed
 	}
-	var sides [2][]player
 	var free []int
-	for who := range c.people {
-		if !slices.ContainsFunc(m.players(), func(e *entity) bool { return e.who == who }) {
-			free = append(free, who)
-		}
-	}
-	if len(free) == 0 {
-		return
-	}
-	replaced := rapid.IntRange(0, len(m.players())-1).Draw(rt, "replaced")
-	for side, entities := range m.sides {
-		for _, e := range entities {
-			p := player{e.who, !e.unclaimed}
-			if replaced == 0 {
-				p.who = rapid.SampledFrom(free).Draw(rt, "by")
-				p.byAccount = rapid.Bool().Draw(rt, "by account") || p.who == sender
-			}
-			replaced--
-			sides[side] = append(sides[side], p)
+	for one := range c.people {
+		if !slices.Contains(who, one) {
+			free = append(free, one)
 		}
 	}
 	scores := c.anyScores()
-	a, b := total(scores)
-	if m.ladder.refusal(a, b, m.isEven()).Code != "" {
+	if len(free) == 0 {
 		return
 	}
-	c.showAccount(sender)
-	var report command.Match
-	report.Scores, report.StandIns = scores, m.standIns
-	for side, to := range []*[]command.Person{&report.A, &report.B} {
-		for _, p := range sides[side] {
-			if p.byAccount {
-				c.showAccount(p.who)
-			}
-			*to = append(*to, c.person(p.who, p.byAccount))
+	by := rapid.SampledFrom(free).Draw(rt, "by")
+	replaced := rapid.IntRange(0, len(who)-1).Draw(rt, "replaced")
+	byAccount[by] = c.anyShown(by, m.sender)
+	who[replaced] = by
+	a, b := total(scores)
+	named := c.resolve(who, byAccount)
+	for i, e := range m.players() {
+		// A username may have passed to an account that counts for another player.
+		if (i != replaced) != (named[i] != nil && c.as(named[i]) == c.as(e)) {
+			return
 		}
 	}
-	if m.undone { // two players of the match were merged, because the edit shows an account
+	if m.ladder.refusal(a, b, c.isDoubled(named), m.isEven()).Code != "" || c.areOut(named) {
 		return
+	}
+	sides := [2][]int{who[:len(m.sides[0])], who[len(m.sides[0]):]}
+	var report command.Match
+	report.Scores, report.StandIns = scores, m.standIns
+	c.showAccount(m.sender)
+	for side, to := range []*[]command.Person{&report.A, &report.B} {
+		for _, p := range sides[side] {
+			if byAccount[p] {
+				c.showAccount(p)
+			}
+			*to = append(*to, c.person(p, byAccount[p]))
+		}
 	}
 	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
 	defer c.goHome()
-	edit := c.origin(c.account(sender))
+	edit := c.origin(c.account(m.sender))
 	edit.Message, edit.Trigger = m.message, ranking.ByEdit
 	c.send(edit, func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
 	if n, ok := c.answer(c.t, edit.Key, "reply_to = 7").(ranking.ReportPrompt); !ok || n.Doubt != ranking.DoubtPlayers {
@@ -205,31 +206,61 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 	if a != b {
 		m.turned = b > a
 	}
-	for side, players := range sides {
-		for i, p := range players {
-			m.sides[side][i] = c.entityOf(p.who, p.byAccount)
-			c.addEntry(m.ladder, m.season, m.sides[side][i])
-			c.isThere(m.sides[side][i], m.playedAt)
+	c.setPlayers(m, [2][]*entity{c.entitiesOf(sides[0], byAccount), c.entitiesOf(sides[1], byAccount)})
+}
+
+// setPlayers gives a match new players. Players who already played in it are still named as before,
+// and keep their places if they stay on their side.
+func (c *modelGroup) setPlayers(m *modelMatch, named [2][]*entity) {
+	before := m.players()
+	for i, side := range m.sides {
+		added := slices.DeleteFunc(slices.Clone(named[i]), func(e *entity) bool { return c.contains(side, e) })
+		for at, e := range side {
+			if !c.contains(named[i], e) {
+				m.sides[i][at], added = added[0], added[1:]
+			}
 		}
+		for at, e := range m.sides[i] {
+			if was := slices.IndexFunc(before, func(o *entity) bool { return c.as(o) == c.as(e) }); was >= 0 {
+				m.sides[i][at] = before[was]
+			}
+		}
+	}
+	for _, e := range m.players() {
+		c.addEntry(m.ladder, m.season, e)
+		c.isThere(e, m.playedAt)
 	}
 }
 
-// fixPlayersAny has an admin fix the players of a random match: with a result, in any way; without
-// one, by replacing one player.
+// who returns the people who were named in a match. It returns nil if one of them was named both as
+// an account and by a username that was not the account's.
+func (m *modelMatch) who() (people []int) {
+	for _, e := range m.players() {
+		if slices.Contains(people, e.who) {
+			return nil
+		}
+		people = append(people, e.who)
+	}
+	return people
+}
+
+// fixPlayersAny has an admin fix the players of a random match. A fix with a result may rearrange
+// the players and bring in others. A fix without a result replaces at most one player.
 func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 	if len(c.matches) == 0 {
 		return
 	}
 	number := rapid.IntRange(1, len(c.matches)).Draw(rt, "number")
 	m, sender := c.matches[number-1], c.anyPerson("sender")
-	var who []int
-	for _, e := range m.players() {
-		who = append(who, e.who)
+	who := m.who()
+	if len(who) == 0 || m.gone {
+		return
 	}
 	sides := [2][]int{who[:len(m.sides[0])], who[len(m.sides[0]):]}
 	var free []int
 	for one := range c.people {
-		if !slices.Contains(who, one) {
+		guest := c.unclaimed[one] // the bot might ask about the name of a new or merged guest
+		if !slices.Contains(who, one) && (!c.isGuest(one) || guest != nil && c.as(guest) == guest) {
 			free = append(free, one)
 		}
 	}
@@ -250,15 +281,37 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 		slices.Reverse(sides[:])
 		slices.Reverse(standIns[:])
 	}
+	byAccount := make(map[int]bool)
+	for _, p := range slices.Concat(sides[0], sides[1]) {
+		byAccount[p] = c.anyShown(p, sender)
+	}
+	named := [2][]*entity{c.resolve(sides[0], byAccount), c.resolve(sides[1], byAccount)}
+	stay := func(a, b []*entity) (n int) {
+		for i, side := range [2][]*entity{a, b} {
+			for _, e := range side {
+				if c.contains(m.sides[i], e) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	here, exchanged := stay(named[0], named[1]), stay(named[1], named[0])
+	fits := func(first []*entity) bool { return len(first) == len(m.sides[0]) }
+	if (exchanged > 0 || !fits(named[0])) && (here > 0 || !fits(named[1])) { // without a result, the bot might ask
+		written = " " + score.String()
+	}
 	c.showAccount(sender)
 	lineup := command.Command{Name: command.NameMatch, Written: command.NameMatch}
-	byAccount := make(map[int]bool)
 	for i, players := range sides {
 		if i == 1 {
 			lineup.Args += "vs "
 		}
 		for _, p := range players {
-			byAccount[p] = rapid.Bool().Draw(rt, "by account") || p == sender
+			if c.isGuest(p) {
+				lineup.Args += c.people[p].Name + " "
+				continue
+			}
 			if byAccount[p] {
 				c.showAccount(p)
 			}
@@ -276,40 +329,22 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 			Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: number}}, Lineup: lineup,
 		})
 	})
-	if !m.undone && m.ladder.archived {
-		if n, ok := notice.(ranking.Refusal); !ok || n.Code != ranking.LadderArchived && n.Code != ranking.WrongLineup {
-			rt.Fatalf("fixing the players of match %d of an archived ladder is answered with %+v", number, notice)
-		}
-		return
-	}
-	if m.undone { // perhaps because the command shows an account, so that two players were merged
+	if c.isUndone(m) {
 		refusal, _ := notice.(ranking.Refusal)
 		refusal.Minutes = 0
 		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
 		return
 	}
-	var named [2][]*entity
-	for i, players := range sides {
-		for _, p := range players {
-			named[i] = append(named[i], c.entityOf(p, byAccount[p]))
-		}
+	if c.isDoubled(slices.Concat(named[0], named[1])) {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SamePlayer})
+		return
 	}
-	stay := func(a, b []*entity) (n int) {
-		for i, side := range [2][]*entity{a, b} {
-			for _, e := range side {
-				if slices.Contains(m.sides[i], e) {
-					n++
-				}
-			}
-		}
-		return n
-	}
-	fits := func(first []*entity) bool { return len(first) == len(m.sides[0]) }
-	isMore := stay(named[1], named[0]) > stay(named[0], named[1])
-	if written == "" && stay(named[0], named[1])+stay(named[1], named[0]) == 0 {
+	isMore := exchanged > here
+	if written == "" && exchanged+here == 0 {
 		isMore = m.turned // the first side on the card comes first
 	}
 	if fits(named[1]) && (isMore || !fits(named[0])) {
+		slices.Reverse(sides[:])
 		slices.Reverse(named[:])
 		slices.Reverse(standIns[:])
 		score.A, score.B = score.B, score.A
@@ -318,13 +353,21 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.WrongLineup, Number: number})
 		return
 	}
+	if c.areOut(slices.Concat(named[0], named[1])) {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.PlayerOut})
+		return
+	}
+	if m.ladder.archived {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.LadderArchived, Name: m.ladder.name})
+		return
+	}
 	scores := m.scores
 	if written != "" {
 		scores = []ladder.Score{score}
 	}
 	isSame := slices.Equal(scores, m.scores)
 	for i := range named {
-		isSame = isSame && !slices.ContainsFunc(named[i], func(e *entity) bool { return !slices.Contains(m.sides[i], e) })
+		isSame = isSame && !slices.ContainsFunc(named[i], func(e *entity) bool { return !c.contains(m.sides[i], e) })
 	}
 	if isSame {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameLineup, Number: number})
@@ -342,45 +385,7 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 		m.turned = b > a
 	}
 	m.scores = scores
-	for i, side := range m.sides {
-		added := slices.DeleteFunc(slices.Clone(named[i]), func(e *entity) bool { return slices.Contains(side, e) })
-		for at, e := range side {
-			if !slices.Contains(named[i], e) {
-				m.sides[i][at], added = added[0], added[1:]
-			}
-		}
-	}
-	for _, e := range m.players() {
-		c.addEntry(m.ladder, m.season, e)
-		c.isThere(e, m.playedAt)
-	}
-}
-
-func (c *modelGroup) joinAny(rt *rapid.T) {
-	c.goAnywhere(rt)
-	c.place.named, c.place.replied = nil, nil
-	defer c.goHome()
-	who := c.anyPerson("who")
-	c.showAccount(who)
-	o := c.origin(c.account(who))
-	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
-	c.addEntry(c.standard, c.standard.season(), c.seen(who))
-	c.isThere(c.seen(who), o.SentAt)
-}
-
-func (c *modelGroup) leaveAny(*rapid.T) {
-	who := c.anyPerson("who")
-	c.showAccount(who)
-	o := c.origin(c.account(who))
-	o.Sender, o.Key = nil, "s:"+o.Key
-	c.send(o, func(o ranking.Origin) error { return c.MemberLeft(c.t.Context(), o, c.account(who)) })
-	e := c.known[who]
-	for _, l := range c.ladders {
-		_, there := l.season().entries[e]
-		if _, gone := c.left[e]; there && !gone {
-			c.left[e] = o.SentAt
-		}
-	}
+	c.setPlayers(m, [2][]*entity{c.entitiesOf(sides[0], byAccount), c.entitiesOf(sides[1], byAccount)})
 }
 
 // ladderNames are the possible names of ladders. Some of the names begin with another name.

@@ -7,7 +7,7 @@ import (
 )
 
 // Leave takes the sender out of the group's rankings. Until the sender joins again, no ranking
-// shows them, and what would enter them in a match is refused. Old results stay.
+// shows them, and a command that would enter them in a match is refused. Old results stay.
 type Leave struct{}
 
 func (Leave) plan(s *Service, c *call) *call {
@@ -18,7 +18,7 @@ func (Leave) plan(s *Service, c *call) *call {
 }
 
 // RemovePlayer takes a player out of the group's rankings, as Leave does. Only admins may do so. A
-// guest or an unclaimed player without any match is forgotten.
+// guest or an unclaimed player without any match is deleted, except for the id.
 type RemovePlayer struct {
 	Player ladder.PlayerID
 	// Back brings a guest or an unclaimed player back instead. Other people send /join.
@@ -40,14 +40,14 @@ type leaveOperation struct {
 	plain
 	origin  Origin
 	people  participants
-	removes bool // by an admin
-	back    bool
+	removes bool // the operation is a RemovePlayer
+	back    bool // as in RemovePlayer
 }
 
 func (l leaveOperation) needs() Needs {
 	needs := Needs{People: l.people}
 	if !l.removes {
-		needs.New = 1 // so that the group can keep the sender's wish
+		needs.New = 1 // only a stored player can be out of the rankings
 	}
 	return needs
 }
@@ -59,7 +59,8 @@ func (l leaveOperation) who(snap *Snapshot) Known { return snap.People[len(l.peo
 
 func (l leaveOperation) refuse(snap *Snapshot) Notice {
 	switch k := l.who(snap); {
-	case k.Player == nil:
+	case k.Player == nil, l.removes && (k.Named != nil || !k.IsAccount() && k.Player.Name == Nameless):
+		// The button is older than a merge of the player, or than the player's deletion.
 		return Refusal{Code: UnknownButton}
 	case l.back && k.IsAccount() && k.Out:
 		return k.refusesOut(false)
@@ -77,16 +78,13 @@ func (l leaveOperation) permission(*Snapshot) Permission {
 func (l leaveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	k := l.who(snap)
 	n := LeftRanking{Name: k.Player.name(), How: HowLeft}
-	if !k.IsAccount() { // the player may lose the name
+	if !k.IsAccount() { // the player may be deleted, along with the name
 		n.Name = Name{Name: k.Player.Name}
 	}
 	over := n
 	over.How = HowOver
 	var effect Effect = &TakenOut{
-		Left:     Left{Group: snap.Group, Player: k.Player.ID, At: l.origin.SentAt},
-		UserID:   k.Player.UserID,
-		Username: k.username(),
-		Over:     over,
+		Left: Left{Group: snap.Group, Player: k.Player.ID, At: l.origin.SentAt}, Over: over,
 	}
 	switch {
 	case l.back:
@@ -96,10 +94,6 @@ func (l leaveOperation) decide(snap *Snapshot) (Decision, need, error) {
 		n.How = HowRemovedGuest
 	case l.removes:
 		n.How = HowRemoved
-	case k.Out:
-		n.How = HowAlready
-	case k.Standing == nil:
-		n.How = HowNoted
 	}
 	d := l.origin.answer(n)
 	if k.Out == l.back {
@@ -108,21 +102,14 @@ func (l leaveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// username returns the username under which the group knows the person, empty for none.
-func (k Known) username() string {
-	if k.Sighting != nil {
-		return k.Sighting.Username
-	}
-	return k.Player.Username
-}
-
-// refusesOut returns the refusal of what would enter a person who is Out in a match.
+// refusesOut returns the refusal of a command that would enter the person, who is Out, in a match.
+// isSender is set if the person sent the command.
 func (k Known) refusesOut(isSender bool) Refusal {
 	r := Refusal{Code: PlayerOut, Name: k.Player.Name, Who: new(k.Player.name())}
 	switch {
 	case isSender:
 		r.Code = SenderOut
-	case k.person().IsGuest():
+	case !k.IsAccount() && k.person().IsGuest():
 		r.Code = GuestOut
 	}
 	return r
@@ -136,16 +123,14 @@ type LeftRanking struct {
 
 var _ = notice.Register[LeftRanking](notice.Kind{Name: "left_ranking", Purpose: notice.Outcome})
 
-// HowOut is how a person got out of the rankings, or what follows from that.
+// HowOut is what a LeftRanking says about a person.
 type HowOut string
 
 // The values of HowOut.
 const (
-	HowLeft         HowOut = "left"          // by their own command
-	HowNoted        HowOut = "noted"         // by their own command, without having a standing
-	HowAlready      HowOut = "already"       // by an earlier command of their own or of an admin
-	HowRemoved      HowOut = "removed"       // by an admin
-	HowRemovedGuest HowOut = "removed_guest" // a guest, by an admin
+	HowLeft         HowOut = "left"          // they left by their own command
+	HowRemoved      HowOut = "removed"       // an admin removed them
+	HowRemovedGuest HowOut = "removed_guest" // an admin removed them, and they are a guest
 	HowBack         HowOut = "back"          // an admin has brought them back
-	HowOver         HowOut = "over"          // the question that had this message is over
+	HowOver         HowOut = "over"          // they are out, so the prompt with this message is over
 )

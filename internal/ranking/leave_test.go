@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 func (g *game) leave(t *testing.T, sender command.Person, how ranking.HowOut) {
@@ -40,8 +42,8 @@ func isOut(code ranking.RefusalCode, name string) ranking.Refusal {
 	return ranking.Refusal{Code: code, Name: name, Who: &ranking.Name{Name: name}}
 }
 
-// TestLeave: who has left the ranking is not shown there and cannot be entered in a match, but can
-// do everything else, and comes back only by joining.
+// TestLeave checks that a person who has left the ranking is not shown there and cannot be entered
+// in a match, but can do everything else. The person comes back only by joining.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -51,7 +53,7 @@ func TestLeave(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, carol, 3, 1)
 	g.leave(t, carol, ranking.HowLeft)
-	g.leave(t, carol, ranking.HowAlready)
+	g.leave(t, carol, ranking.HowLeft)
 	g.mustRank(t, "Carol has left", "Alice Bob")
 	mention := command.Person{Username: carol.Username}
 	checkNotice(t, g.record(t, &alice, alice, carol, 3, 1), isOut(ranking.PlayerOut, "Carol"))
@@ -62,7 +64,7 @@ func TestLeave(t *testing.T) {
 	}
 	checkNotice(t, g.report(t, &alice, 0, teams), isOut(ranking.PlayerOut, "Carol"))
 	g.has(t, 2, "matches")
-	g.has(t, 3, "players") // nobody was added by what was refused
+	g.has(t, 3, "players") // the refused reports added nobody
 	if _, ok := g.record(t, &carol, alice, bob, 0, 3).(ranking.MatchRecorded); !ok {
 		t.Error("Carol cannot report a match of others")
 	}
@@ -81,12 +83,12 @@ func TestLeave(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestLeaveUnplayed: a group keeps the wish of a person who has no match there, but nothing else.
-// The wish survives a departure from the chat.
+// TestLeaveUnplayed checks that a person without a match can leave the rankings of a group, and
+// then has no standing there. A departure from the chat does not change that.
 func TestLeaveUnplayed(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.leave(t, alice, ranking.HowNoted)
+	g.leave(t, alice, ranking.HowLeft)
 	must(t, g.Do(t.Context(), g.origin(&bob), ranking.Join{}))
 	g.leave(t, bob, ranking.HowLeft)
 	g.has(t, 0, "group_players")
@@ -99,8 +101,9 @@ func TestLeaveUnplayed(t *testing.T) {
 	g.mustRank(t, "both have joined", "Alice Bob")
 }
 
-// TestLeaveAllLadders: the wish holds in all ladders of the group, even those in which the person
-// has not played, and a new player there is no reason to end it.
+// TestLeaveAllLadders checks that a person who leaves the ranking is out of all ladders of the
+// group, even those in which the person has not played. A report in such a ladder does not bring
+// the person back.
 func TestLeaveAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -119,8 +122,8 @@ func TestLeaveAllLadders(t *testing.T) {
 	g.has(t, 4, "group_players WHERE left_at IS NULL")
 }
 
-// TestRemovePlayer: admins remove any player. Of a guest or an unclaimed player without a match,
-// nothing stays.
+// TestRemovePlayer checks that admins can remove any player. A guest or an unclaimed player without
+// a match is deleted.
 func TestRemovePlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -149,7 +152,7 @@ func TestRemovePlayer(t *testing.T) {
 	must(t, g.Do(t.Context(), g.origin(&bob), ranking.Join{}))
 	g.mustRank(t, "all are back", "Alice Grandma Bob dvae dave")
 
-	// a player whose only match is undone stays, without a match nothing does
+	// A player whose only match is undone is kept. A player without a match is deleted.
 	must(t, g.Do(asAdmin(t), g.origin(&zoe), ranking.UndoMatch{Amendment: ofMatch(3)}))
 	g.remove(t, "dvae", false)
 	g.has(t, 1, "players WHERE username = 'dvae'")
@@ -166,31 +169,132 @@ func TestRemovePlayer(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// addGuestTo makes the club known and adds the guest Grandma.
+// TestOldButtonsOfMerged checks that old buttons about a player who counts as another one by now
+// neither remove, bring back nor rename the other one.
+func TestOldButtonsOfMerged(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	oma := g.addGuest(t, "Oma")
+	g.asAdmin(t, &zoe, ranking.MergePlayers{From: oma.Player, Into: g.player(t, "Bob")})
+	refused := ranking.Refusal{Code: ranking.UnknownButton}
+	for _, op := range []ranking.Operation{
+		ranking.RemovePlayer{Player: oma.Player},
+		ranking.RemovePlayer{Player: oma.Player, Back: true},
+		ranking.Rename{Player: oma.Player, Nick: "Granny"},
+		ranking.Rename{Player: oma.Player, Off: true},
+	} {
+		checkNotice(t, g.asAdmin(t, &zoe, op), refused)
+	}
+	g.mustRank(t, "Bob plays on", "Alice Bob")
+}
+
+// TestOldButtonsOfDeleted checks that old buttons about a guest who was deleted neither merge,
+// show, remove nor bring back the guest.
+func TestOldButtonsOfDeleted(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	oma, to := g.addGuest(t, "Oma"), g.player(t, "Bob")
+	merge := ranking.MergePlayers{From: oma.Player, Into: to, MappingStep: ranking.MappingStep{Ask: ranking.AskMerge}}
+	asked := g.asAdmin(t, &zoe, merge).(ranking.MappingPrompt)
+	g.remove(t, "Oma", false)
+	confirmed := merge
+	confirmed.MappingStep = ranking.MappingStep{Shown: &asked.Shown}
+	for _, op := range []ranking.Operation{
+		merge, confirmed, ranking.MergePlayers{From: oma.Player, Into: to}, ranking.MergePlayers{From: to, Into: oma.Player},
+		ranking.Ask{Question: stats.PlayerCardQuestion{Player: oma.Player}, OfAdmins: true},
+		ranking.RemovePlayer{Player: oma.Player}, ranking.RemovePlayer{Player: oma.Player, Back: true},
+		ranking.Rename{Player: oma.Player, Nick: "Oma"},
+	} {
+		checkNotice(t, g.asAdmin(t, &zoe, op), ranking.Refusal{Code: ranking.UnknownButton})
+	}
+	g.has(t, 0, "sightings WHERE counts_as IS NOT NULL OR nick IS NOT NULL")
+}
+
+// TestMergeIntoWhoLeft checks that a person who has left the ranking stays out of it if a present
+// player is merged into that person, whether or not the person had a standing, until the person
+// joins. A split makes the other player present again.
+func TestMergeIntoWhoLeft(t *testing.T) {
+	t.Parallel()
+	for name, hasStanding := range map[string]bool{"with a standing": true, "without a standing": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &alice, alice, bob, 3, 1)
+			if hasStanding {
+				g.record(t, &alice, alice, carol, 3, 1)
+			}
+			g.leave(t, carol, ranking.HowLeft)
+			oma := g.addGuest(t, "Oma")
+			g.record(t, &alice, alice, oma, 3, 1)
+			merge := ranking.MergePlayers{From: oma.Player, Into: g.player(t, "Carol")}
+			g.asAdmin(t, &zoe, merge)
+			g.mustRank(t, "Oma counts as Carol", "Alice Bob")
+			checkNotice(t, g.record(t, &alice, alice, carol, 3, 1), isOut(ranking.PlayerOut, "Carol"))
+			g.asAdmin(t, &zoe, ranking.SplitPlayer{Player: oma.Player})
+			g.mustRank(t, "Oma is split", "Alice Oma Bob")
+			g.asAdmin(t, &zoe, merge)
+			// This state was once possible: a person is out, but has the standing of a member.
+			g.exec(t, `UPDATE group_players SET left_at = NULL WHERE name = 'Carol'`)
+			g.join(t, carol)
+			g.record(t, &alice, alice, carol, 3, 1)
+			g.mustRank(t, "Carol has joined", "Alice Bob Carol")
+		})
+	}
+}
+
+// TestRemovedAndClaimed checks that an unclaimed player whom an admin has removed stays out when an
+// account that is known from another group shows the username.
+func TestRemovedAndClaimed(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	dave, account := command.Person{Username: "dave"}, command.Person{ID: 90, Username: "dave", Name: "David"}
+	g.record(t, &alice, alice, dave, 3, 1)
+	elsewhere := g.origin(&account)
+	elsewhere.Chat.ID--
+	must(t, g.Do(t.Context(), elsewhere, ranking.Join{}))
+	unnamed := command.Person{ID: account.ID, Name: account.Name}
+	must(t, g.ShowRanking(t.Context(), g.origin(&unnamed)))
+	g.remove(t, "dave", false)
+	must(t, g.ShowRanking(t.Context(), g.origin(&account)))
+	g.has(t, 1, "sightings WHERE counts_as IS NOT NULL")
+	checkNotice(t, g.record(t, &alice, alice, dave, 3, 1), isOut(ranking.PlayerOut, "David"))
+	g.mustRank(t, "David is out", "Alice")
+	g.join(t, account)
+	g.record(t, &alice, alice, dave, 3, 1)
+	g.mustRank(t, "David has joined", "Alice David")
+}
+
+// addGuestTo stores the club and adds the guest Grandma.
 func (g *game) addGuestTo(t *testing.T) command.Person {
 	t.Helper()
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.Join{}))
 	return g.addGuest(t, "Grandma")
 }
 
-// TestLeaveAgainstResult: a result that was decided before a person left, and is written after
-// that, is decided again.
+// TestLeaveAgainstResult checks that a result is decided again if one of its players leaves between
+// the decision and the write, even if the player had left the chat before.
 func TestLeaveAgainstResult(t *testing.T) {
 	t.Parallel()
-	for name, isNew := range map[string]bool{"known": false, "new": true} {
+	for _, name := range []string{"known", "new", "gone"} {
+		isNew := name == "new"
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			g.record(t, &alice, alice, zoe, 3, 1)
 			if !isNew {
 				g.record(t, &alice, alice, bob, 3, 1)
+				if name == "gone" {
+					g.memberLeft(t, bob, 0)
+				}
 			} else { // Bob is known from another group
 				o := g.origin(&bob)
 				o.Chat.ID--
 				must(t, g.Do(t.Context(), o, ranking.Join{}))
 			}
 			before := g.count(t, "matches")
-			how := map[bool]ranking.HowOut{false: ranking.HowLeft, true: ranking.HowNoted}[isNew]
+			how := ranking.HowLeft
 			store := &overtakenApply{Store: newStore(g.pool), do: func() { g.leave(t, bob, how) }}
 			o := g.origin(&alice)
 			must(t, g.newService(store).RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
@@ -209,8 +313,30 @@ func TestLeaveAgainstResult(t *testing.T) {
 	}
 }
 
-// TestPromptsOfWhoLeft: open prompts that name a person who leaves are closed, and their messages
-// say why. Others stay open, and whatever is pressed, nobody who left is entered.
+// TestRemoveAgainstResult checks that a result is decided again if one of its players, who has no
+// standing, is deleted between the read and the write.
+func TestRemoveAgainstResult(t *testing.T) {
+	t.Parallel()
+	for _, username := range []string{"", "dave"} {
+		g := newGame(t)
+		gone := g.addGuestTo(t)
+		if username != "" {
+			gone = command.Person{Username: username}
+			g.exec(t, `INSERT INTO players (group_id, username, display_name) SELECT id, $1, $1 FROM groups`, username)
+		}
+		store := &overtakenApply{Store: newStore(g.pool), do: func() { g.remove(t, cmp.Or(username, gone.Name), false) }}
+		o := g.origin(&alice)
+		must(t, g.newService(store).RecordMatch(t.Context(), o, singles(alice, gone, 3, 1)))
+		g.has(t, 0, "group_players JOIN sightings USING (player_id) WHERE out_at IS NOT NULL")
+		if n, _ := g.notice(t, o.Key).(ranking.Refusal); username == "" && n.Code != ranking.GuestOut {
+			t.Errorf("the result of a guest is answered with %+v", n)
+		}
+	}
+}
+
+// TestPromptsOfWhoLeft checks that when a person leaves, open prompts that name the person are
+// closed, and their messages say why. Other prompts stay open. No press of a button enters a person
+// who has left.
 func TestPromptsOfWhoLeft(t *testing.T) {
 	t.Parallel()
 	asks := map[string]struct {
@@ -259,8 +385,37 @@ func TestPromptsOfWhoLeft(t *testing.T) {
 	}
 }
 
-// TestWizardLeavesOut: a wizard does not offer who has left the ranking, is not started against
-// them or by them, and refuses their name.
+// TestPromptsOfTheMerged checks that when a person leaves, open prompts that name a player who
+// counts as that person are closed. When a guest or an unclaimed player without a match is deleted,
+// open prompts that name that player are closed.
+func TestPromptsOfTheMerged(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	dave, lone := command.Person{Username: "Dave"}, command.Person{Username: "lone"}
+	grandma, tom := g.addGuestTo(t), g.addGuest(t, "Tom")
+	g.report(t, &zoe, 0, singles(zoe, dave, 3, 1))
+	g.report(t, &alice, 10, singles(grandma, carol, 3, 1))
+	g.exec(t, `INSERT INTO players (group_id, username, display_name) SELECT id, 'lone', 'lone' FROM groups`)
+	for _, from := range []ladder.PlayerID{g.player(t, "Dave"), grandma.Player, g.player(t, "Zoe")} {
+		g.asAdmin(t, &zoe, ranking.MergePlayers{From: from, Into: g.player(t, "Carol")})
+	}
+	for _, p := range []command.Person{dave, grandma, zoe, lone, tom} {
+		g.doubt(t, g.at(&alice, 60), command.Report{Doubt: command.DoubtName, Word: "C", Readings: []command.Reading{
+			{singles(alice, bob, 3, 0)}, {singles(alice, p, 3, 0)},
+		}})
+	}
+	g.exec(t, `UPDATE prompts SET telegram_message_id = 70 + id, delivered_at = now()`)
+	g.remove(t, "lone", false)
+	g.has(t, 1, "prompts WHERE closed_as = 'expired'")
+	g.remove(t, "Tom", false)
+	g.has(t, 2, "prompts WHERE closed_as = 'expired'")
+	g.leave(t, carol, ranking.HowLeft)
+	g.has(t, 5, "prompts WHERE closed_as = 'expired'")
+	g.has(t, 5, `outbox WHERE action = 'page' AND payload ->> 'how' = 'over'`)
+}
+
+// TestWizardLeavesOut checks that a wizard does not offer a person who has left the ranking, and
+// refuses that person's name. No wizard starts by or against that person.
 func TestWizardLeavesOut(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -298,13 +453,13 @@ func TestWizardLeavesOut(t *testing.T) {
 	g.has(t, 2, "matches")
 }
 
-// TestFixWithWhoLeft: neither a fix nor an edit enters a person who has left.
+// TestFixWithWhoLeft checks that neither a fix nor an edit enters a person who has left.
 func TestFixWithWhoLeft(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	reported := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), reported, singles(alice, bob, 3, 1)))
-	g.leave(t, carol, ranking.HowNoted)
+	g.leave(t, carol, ranking.HowLeft)
 	o := saying(g.origin(&alice), "match", "@ @", alice, carol)
 	must(t, g.Do(t.Context(), o, ranking.FixPlayers{Amendment: ofMatch(1), Lineup: o.Said}))
 	checkNotice(t, g.notice(t, o.Key), isOut(ranking.PlayerOut, "Carol"))
@@ -313,4 +468,22 @@ func TestFixWithWhoLeft(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), edit, singles(alice, carol, 3, 1)))
 	checkNotice(t, g.notice(t, edit.Key), isOut(ranking.PlayerOut, "Carol"))
 	g.has(t, 0, "match_players JOIN players ON id = player_id WHERE display_name = 'Carol'")
+}
+
+// TestRemoveWhoCounts checks that the removal of a player for whom two others count does not harm
+// these two, even if their only match was against each other and therefore does not count.
+func TestRemoveWhoCounts(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	dave, eve, grandma := command.Person{Username: "dave"}, command.Person{Username: "eve"}, g.addGuestTo(t)
+	g.record(t, &alice, dave, eve, 3, 1)
+	for _, from := range []string{"dave", "eve"} {
+		g.asAdmin(t, &zoe, ranking.MergePlayers{From: g.player(t, from), Into: grandma.Player})
+	}
+	g.remove(t, "Grandma", false)
+	if n, ok := g.asAdmin(t, &zoe, ranking.SplitPlayer{Player: g.player(t, "dave")}).(ranking.PlayersMerged); !ok {
+		t.Fatalf("the split is answered with %+v", n)
+	}
+	equal(t, "those who have played", []string{"Grandma 1", "dave 1"},
+		texts(t, g, `SELECT concat_ws(' ', name, played) FROM group_players WHERE played > 0 ORDER BY name COLLATE "C"`))
 }

@@ -6,16 +6,17 @@ import (
 	"elobot/internal/ladder"
 )
 
-// lineup is who plays a match on which side, and the result, in the order of the recorded match.
+// lineup is who plays a match on which side, and the result. Both have the sides in the order of
+// the recorded match.
 type lineup struct {
 	players [2][]ladder.PlayerID
 	result  ladder.Result
 }
 
-// lineupOf returns the lineup of a report about the match. Of the two orders of the sides, it takes
-// the one in which more players of the match stay on their side. An outcome without a score does
-// not replace a score with that outcome. ok is false if the match has other numbers of players on
-// its sides.
+// lineupOf returns the lineup that a report with these sides and this result gives to the match. Of
+// the two orders of the sides, it takes the order in which more players of the match stay on their
+// side. If the result is only an outcome, and the match has a score with that outcome, the score
+// stays. ok is false if the numbers of players on the sides differ from those in the match.
 func (m *StoredMatch) lineupOf(sides [2][]ladder.PlayerID, result ladder.Result) (l lineup, ok bool) {
 	exchanged := swappedSides(sides)
 	players, ok := m.inPositions(sides)
@@ -37,17 +38,21 @@ func (l lineup) isSame(o lineup) bool {
 // isNow reports whether the match already has the lineup.
 func (m *StoredMatch) isNow(l lineup) bool { return l.isSame(lineup{m.Players, m.Result}) }
 
-// lineupsOf returns what people who are named without a result can mean. The result stays, and so
-// does the side of each player of the match who is named:
-//   - If none of them is named, the first side is the first one of the card.
-//   - If the sides fit the players who stay, they are the sides.
-//   - If only players of the match are named, but divided in another way, either side may have won.
-//   - Otherwise, the others named take the places of the players who are not named. They may have
-//     two places on different sides.
+// lineupsOf returns the possible lineups for a command that names these sides, but no result. All
+// of them keep the result of the match. The named people determine which lineups are possible:
+//   - If no player of the match is named, the first side is the side that the card shows first.
+//   - If one order of the sides leaves each named player of the match on their side, the only
+//     lineup has that order.
+//   - Otherwise, the sides may be meant as given if the command divides them, or if only players of
+//     the match are named. Either side may then have won.
+//   - If other people are named, the named players of the match may also stay on their sides, and
+//     the others take the free places. If one place is free on each side, there are two ways to
+//     take them.
 //
-// The result is empty if the match has other numbers of players on its sides, or if more places
-// are free on both sides.
-func (m *StoredMatch) lineupsOf(sides [2][]ladder.PlayerID) (all []lineup) {
+// It returns none if the numbers of players on the sides differ from those in the match, or if both
+// sides have free places and one has several. If the command does not divide the sides, the numbers
+// of new players on them do not matter.
+func (m *StoredMatch) lineupsOf(sides [2][]ladder.PlayerID, divided bool) (all []lineup) {
 	add := func(sides [2][]ladder.PlayerID) (fits bool) {
 		players, fits := m.inPositions(sides)
 		if fits {
@@ -78,11 +83,13 @@ func (m *StoredMatch) lineupsOf(sides [2][]ladder.PlayerID) (all []lineup) {
 	with := func(a, b []ladder.PlayerID) [2][]ladder.PlayerID {
 		return [2][]ladder.PlayerID{slices.Concat(staying[0], a), slices.Concat(staying[1], b)}
 	}
-	switch {
-	case len(added) == 0:
-		if add(sides); m.Result.A != m.Result.B {
+	if divided || len(added) == 0 {
+		if !add(sides) || m.Result.A != m.Result.B {
 			add(exchanged)
 		}
+	}
+	switch {
+	case len(added) == 0, divided && len(all) == 0: // nobody to add, or the sides do not fit
 	case len(staying[0]) == len(m.Players[0]):
 		add(with(nil, added))
 	case len(staying[1]) == len(m.Players[1]):
@@ -103,7 +110,7 @@ func swappedSides(sides [2][]ladder.PlayerID) [2][]ladder.PlayerID {
 	return [2][]ladder.PlayerID{sides[1], sides[0]}
 }
 
-// staying returns how many players of the match are on the same side of the given sides.
+// staying returns how many players are on the same side in the match and in the given sides.
 func (m *StoredMatch) staying(sides [2][]ladder.PlayerID) (n int) {
 	for side, players := range sides {
 		for _, p := range players {
@@ -116,8 +123,8 @@ func (m *StoredMatch) staying(sides [2][]ladder.PlayerID) (n int) {
 }
 
 // inPositions orders the players of each side. A player who stays on a side keeps the position
-// there, and the others take the remaining positions in order. ok is false if the match has other
-// numbers of players on its sides.
+// there, and the others take the remaining positions in order. ok is false if the numbers of
+// players on the sides differ from those in the match.
 func (m *StoredMatch) inPositions(sides [2][]ladder.PlayerID) (ordered [2][]ladder.PlayerID, ok bool) {
 	for side, before := range m.Players {
 		if len(sides[side]) != len(before) {
@@ -135,8 +142,8 @@ func (m *StoredMatch) inPositions(sides [2][]ladder.PlayerID) (ordered [2][]ladd
 	return ordered, true
 }
 
-// changesTo returns the changes that give the match the players of a lineup: one for each player,
-// nil if they are the same.
+// changesTo returns the changes that give the match the players of a lineup: one for each player of
+// the lineup, or nil if the match already has these players in these positions.
 func (m *StoredMatch) changesTo(l lineup) (all []ladder.ReplacedPlayer) {
 	players := slices.Concat(l.players[0], l.players[1])
 	left := slices.DeleteFunc(m.players(), func(p ladder.PlayerID) bool { return slices.Contains(players, p) })

@@ -50,8 +50,9 @@ func delay(ctx context.Context, d time.Duration, err error) error {
 	}
 }
 
-// TestLocked: a command retries after ErrLocked as long as there is time, and uses the rest of the
-// time to ask its sender to try again. If the store is still locked then, the command fails.
+// TestLocked checks that a command retries after ErrLocked as long as there is time, and uses the
+// rest of the time to ask its sender to try again. If the store is still locked then, the command
+// fails.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	const wait = 1500 * time.Millisecond
@@ -99,8 +100,9 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestStoreTimeout: after a timeout, a command gets one more full attempt before its sender is
-// asked to try again. If the store does not respond at all, the command fails without that answer.
+// TestStoreTimeout checks that after a timeout, a command gets one more full attempt before its
+// sender is asked to try again. If the store does not respond at all, the command fails without
+// that answer.
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

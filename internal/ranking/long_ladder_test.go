@@ -49,8 +49,8 @@ func longLadder(tb testing.TB, g *game, n int) {
 	}
 }
 
-// TestAmendFirstOfMany: the first match of a long ladder can be fixed and undone while another
-// instance records a match.
+// TestAmendFirstOfMany checks that the first match of a long ladder can be fixed and undone while
+// another instance records a match.
 func TestAmendFirstOfMany(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

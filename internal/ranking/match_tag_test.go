@@ -8,7 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestTags: every card, new or amended, has the tag of its match. The tag for a key never changes.
+// TestTags checks that every card, new or amended, has the tag of its match. The tag for a key
+// never changes.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	if tag := ranking.TagOf("m:-100:7"); tag != "xox2INQ8" {
@@ -57,9 +58,9 @@ func (g *game) matchesAndNotices(t *testing.T, notices string) []string {
 		ORDER BY 1`)
 }
 
-// TestButtonsOfOtherMatches: a button amends only the match it was made for. If the match is gone,
-// pressing the button is refused, and so is a command that replies to the message of the match,
-// even if another match has the number by now.
+// TestButtonsOfOtherMatches checks that a button amends only the match it was made for. If the
+// match is gone, pressing the button is refused, and so is a command that replies to the message of
+// the match, even if another match has the number by now.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -89,8 +90,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	g.has(t, 2, "matches WHERE (number = 1) = (undone_at IS NOT NULL)")
 }
 
-// TestPromptsOfOtherMatches: a button answers only the prompt it was made for, not another prompt
-// with the same id.
+// TestPromptsOfOtherMatches checks that a button answers only the prompt it was made for, not
+// another prompt with the same id.
 func TestPromptsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

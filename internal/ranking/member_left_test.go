@@ -76,8 +76,9 @@ func TestMemberLeft(t *testing.T) {
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 }
 
-// TestShownAgainByNextMatch: the next match brings back a player who has left, even if another
-// person reports the match, and even if the match is undone. A replay does not change who has left.
+// TestShownAgainByNextMatch checks that the next match brings back a player who has left, even if
+// another person reports the match, and even if the match is undone. A replay does not change who
+// has left.
 func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -108,8 +109,8 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.mustRank(t, "that is undone", "Bob Alice")
 }
 
-// TestLeftBeforeFirstMatch: a player who joined and left without playing appears in the ranking
-// after their first match.
+// TestLeftBeforeFirstMatch checks that a player who joined and left without playing appears in the
+// ranking after their first match.
 func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -121,8 +122,8 @@ func TestLeftBeforeFirstMatch(t *testing.T) {
 	g.mustRank(t, "Zoe plays", "Zoe Bob")
 }
 
-// TestLeftWhileAMatchIsRecorded: a player is back in the ranking if one instance records a later
-// match while another instance handles the departure.
+// TestLeftWhileAMatchIsRecorded checks that a player is back in the ranking if one instance records
+// a later match while another instance handles the departure.
 func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -142,8 +143,8 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	}
 }
 
-// TestMergedAndLeft: after a merge, the remaining player is shown if either of the two standings
-// was shown before.
+// TestMergedAndLeft checks that after a merge, the remaining player is shown if either of the two
+// standings was shown before.
 func TestMergedAndLeft(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -167,7 +168,8 @@ func TestMergedAndLeft(t *testing.T) {
 	}
 }
 
-// TestUnclaimedPlayerLeaves: the departure of an unclaimed player is recognized by the username.
+// TestUnclaimedPlayerLeaves checks that the departure of an unclaimed player is recognized by the
+// username.
 func TestUnclaimedPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -176,8 +178,8 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.mustRank(t, "Carol has left", "Bob")
 }
 
-// TestMergedElsewhere: a merge in another group does not bring back a person who has left this
-// group, even if the person was still present when a season ended.
+// TestMergedElsewhere checks that a merge in another group does not bring back a person who has
+// left this group, even if the person was still present when a season ended.
 func TestMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

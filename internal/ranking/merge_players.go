@@ -2,14 +2,18 @@ package ranking
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
 	"slices"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
-// MergePlayers makes a player of the group count as another one from now on, with all matches in
-// which the player, or somebody who counts as the player, was named. Only admins may.
+// MergePlayers makes the player From count as the player Into from now on. Old matches of From, and
+// of players who count as From, then count for Into as well. Only admins may merge players.
 type MergePlayers struct {
 	From, Into ladder.PlayerID
 	MappingStep
@@ -19,7 +23,8 @@ func (m MergePlayers) plan(s *Service, c *call) *call {
 	return s.mapping(c, "merge players", mappingOperation{from: m.From, into: m.Into, MappingStep: m.MappingStep})
 }
 
-// SplitPlayer makes a player who counts as another one count for themselves again. Only admins may.
+// SplitPlayer makes a player who counts as another one count for themselves again. Only admins may
+// split players.
 type SplitPlayer struct {
 	Player ladder.PlayerID
 	MappingStep
@@ -29,24 +34,25 @@ func (p SplitPlayer) plan(s *Service, c *call) *call {
 	return s.mapping(c, "split player", mappingOperation{from: p.Player, MappingStep: p.MappingStep})
 }
 
-// MappingStep is a step of a change that admins confirm.
+// MappingStep is a step of a merge or a split, which admins confirm before it is made.
 type MappingStep struct {
-	// Ask is the question to ask instead of making the change, empty to make it.
+	// Ask is set to ask before the change is made. Unless it is AskSure, the players determine the
+	// question.
 	Ask MappingAsk
-	// Shown is the number of Matches in the prompt whose button makes the change. If they are
-	// others by now, the change is refused. It is nil if there was no prompt.
+	// Shown is the Shown of the prompt whose button was pressed to make the change. If it differs
+	// by now, the bot asks again. Shown is nil if the change was not prompted.
 	Shown *int
 }
 
 // MappingAsk is what a MappingPrompt asks.
 type MappingAsk string
 
-// The questions.
+// The values of MappingAsk.
 const (
-	AskMerge   MappingAsk = "merge"   // whether two players are one person
-	AskAccount MappingAsk = "account" // whether an account is the new one of another; AskSure follows
-	AskSure    MappingAsk = "sure"    // whether to merge two accounts
-	AskSplit   MappingAsk = "split"   // whether two players are two people
+	AskMerge    MappingAsk = "merge"    // whether two players are one person
+	AskAccounts MappingAsk = "accounts" // whether From and Into are a person's old and new account; AskSure follows
+	AskSure     MappingAsk = "sure"     // whether to merge two accounts
+	AskSplit    MappingAsk = "split"    // whether two players are two people
 )
 
 func (s *Service) mapping(c *call, name string, op mappingOperation) *call {
@@ -54,12 +60,12 @@ func (s *Service) mapping(c *call, name string, op mappingOperation) *call {
 	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, ofGroup: true, locks: op.Ask == "", operation: op})
 }
 
-// mappingOperation changes for whom a player counts.
+// mappingOperation merges two players or splits one from another.
 type mappingOperation struct {
 	plain
 	from, into ladder.PlayerID // into is 0 for a split
 	origin     Origin
-	longest    int // how many matches may be replayed
+	longest    int // the maximum number of matches to replay
 	MappingStep
 }
 
@@ -74,7 +80,7 @@ func (m mappingOperation) permission(*Snapshot) Permission {
 
 func (m mappingOperation) decide(snap *Snapshot) (Decision, need, error) {
 	if snap.Mapping == nil {
-		return Decision{}, mappingOf{from: m.from, into: m.into}, nil
+		return Decision{}, mappingOf{m.from, m.into, m.longest}, nil
 	}
 	was := snap.Mapping
 	split, into := m.into == 0, was.CountsAs.of(m.into)
@@ -82,7 +88,7 @@ func (m mappingOperation) decide(snap *Snapshot) (Decision, need, error) {
 		into = was.CountsAs.of(m.from)
 	}
 	switch {
-	case was.Names[m.from] == "", was.Names[into] == "":
+	case was.Names[m.from] == "", was.Names[into] == "", !split && was.Accounts[m.from] && !was.Accounts[into]:
 		return Decision{Notice: Refusal{Code: UnknownButton}}, nil, nil
 	case split && into == m.from:
 		return Decision{Notice: Refusal{Code: NotMerged, Name: was.Names[m.from]}}, nil, nil
@@ -91,53 +97,58 @@ func (m mappingOperation) decide(snap *Snapshot) (Decision, need, error) {
 	case was.Later > m.longest:
 		return Decision{Notice: Refusal{Code: TooManyToReplay, Matches: was.Later}}, nil, nil
 	}
-	next := was.CountsAs.split(m.from)
+	next, ask := was.CountsAs.split(m.from), AskSplit
 	if !split {
-		next = was.CountsAs.merged(m.from, into)
+		next, ask = was.CountsAs.merged(m.from, into), AskMerge
+		if was.Accounts[m.from] {
+			ask = AskAccounts
+		}
 	}
 	changed, err := was.change(next, m.from, into)
 	if err != nil {
 		return Decision{}, nil, err
 	}
-	prompt := changed.prompt(m.from, into)
-	switch prompt.Ask = m.Ask; {
-	case m.Ask != "":
+	prompt := changed.prompt(ask, m.from, into)
+	prompt.Again = m.Shown != nil && *m.Shown != prompt.Shown
+	if m.Ask == AskSure && ask == AskAccounts {
+		prompt.Ask = AskSure
+	}
+	if m.Ask != "" || prompt.Again {
 		d := m.origin.answer(prompt)
 		d.Unadded = true
 		return d, nil, nil
-	case m.Shown != nil && *m.Shown != prompt.Matches():
-		return Decision{Notice: Refusal{Code: UnknownButton}}, nil, nil
 	}
-	said := PlayersMapped{
-		Player: Name{Player: m.from}, Into: Name{Player: into}, Split: split,
-		Undone: changed.Undone, Restored: changed.Restored,
+	said := PlayersMerged{
+		Player: prompt.From, Name: prompt.Into, Split: split, Undone: changed.Undone, Restored: changed.Restored,
 	}
 	for i, season := range changed.Seasons {
-		isMoved := func(c RatingChange) bool { return c.Before != c.After }
-		if season.History.Over == 0 && slices.ContainsFunc(season.Ratings.Ratings, isMoved) {
-			changed.Seasons[i].Notice = PlayersMoved{season.Ratings}
+		if season.History.Over == 0 && season.moves(0) {
+			changed.Seasons[i].Notice = PlayersMerged{Moved: season.Ratings}
 		}
 	}
-	return Decision{Effect: &changed, Notice: said, CallbackAnswer: Acknowledged{}}, nil, nil
+	// the notice is about the group, not about a ladder
+	d := m.origin.answer(said)
+	d.Effect, d.Ladder = &changed, new(LadderLabel)
+	return d, nil, nil
 }
 
-// MappingPrompt asks whether From should count as Into from now on or, in a split, no longer
-// should.
+// MappingPrompt asks whether From should count as Into from now on or, for a split, should no
+// longer count as Into.
 type MappingPrompt struct {
 	Ask      MappingAsk  `json:"ask"`
+	Again    bool        `json:"again,omitempty"` // the change differs from that of the first prompt
 	From     Name        `json:"from"`
 	Into     Name        `json:"into"`
-	Moves    int         `json:"moves,omitempty"`    // how many matches then count for the other player
-	Last     []int       `json:"last,omitempty"`     // the numbers of the last of them, newest first
-	Undone   []int       `json:"undone,omitempty"`   // as in PlayersMapped
-	Restored []int       `json:"restored,omitempty"` // as in PlayersMapped
-	Over     []OldSeason `json:"over,omitempty"`     // the seasons that are over and change
+	Moves    int         `json:"moves,omitempty"`    // number of matches that would count for the other player
+	Last     []int       `json:"last,omitempty"`     // the numbers of the last of these matches, newest first
+	Undone   []int       `json:"undone,omitempty"`   // as in PlayersMerged
+	Restored []int       `json:"restored,omitempty"` // as in PlayersMerged
+	Over     []OldSeason `json:"over,omitempty"`     // the seasons that are over and would change
+	Stay     []Name      `json:"stay,omitempty"`     // for a split, the others who count as Into
+	Shown    int         `json:"shown,omitempty"`    // a hash of the question and of what would change
 }
 
 var _ = notice.Register[MappingPrompt](notice.Kind{Name: "mapping_prompt", Purpose: notice.Answer, Alone: true})
-
-// Matches is how many matches the change is about.
-func (n MappingPrompt) Matches() int { return n.Moves + len(n.Undone) + len(n.Restored) }
 
 // lastMoves is the maximum number of matches in Last of a MappingPrompt.
 const lastMoves = 10
@@ -148,23 +159,31 @@ type OldSeason struct {
 	Number int    `json:"number"`
 }
 
-// prompt returns what the change does, as a prompt.
-func (r Remapping) prompt(from, into ladder.PlayerID) MappingPrompt {
-	n := MappingPrompt{From: Name{Player: from}, Into: Name{Player: into}, Undone: r.Undone, Restored: r.Restored}
+// prompt returns a prompt that shows what the change would do to matches. from and into are its
+// players.
+func (r Remapping) prompt(ask MappingAsk, from, into ladder.PlayerID) MappingPrompt {
+	n := MappingPrompt{
+		Ask: ask, From: Name{Player: from}, Into: Name{Player: into}, Undone: r.Undone, Restored: r.Restored,
+	}
+	for _, other := range slices.Sorted(maps.Keys(r.CountsAs)) {
+		if ask == AskSplit && r.CountsAs[other] == into {
+			n.Stay = append(n.Stay, Name{Player: other})
+		}
+	}
 	var moving []int
 	for _, s := range r.Seasons {
-		if h := s.History; h.Over != 0 && len(s.Parts)+len(s.Moved)+len(s.Cards) > 0 {
+		if h := s.History; h.Over != 0 && len(s.Rewrite.Players)+len(s.Moved)+len(s.Cards) > 0 {
 			n.Over = append(n.Over, OldSeason{Number: h.Over})
 			if s.Label != nil {
 				n.Over[len(n.Over)-1].Ladder = s.Label.Name
 			}
 		}
 		moves := make(map[ladder.MatchID]bool)
-		for _, p := range s.Parts {
-			moves[p.Match] = p.From != p.To || moves[p.Match]
+		for _, p := range s.Rewrite.Players {
+			moves[p.Match] = true
 		}
-		for _, id := range slices.Concat(s.Undone, s.Restored) {
-			delete(moves, id)
+		for _, card := range s.Cards {
+			delete(moves, card.Match)
 		}
 		for _, m := range s.History.Matches {
 			if moves[m.ID] && !m.Undone {
@@ -174,57 +193,70 @@ func (r Remapping) prompt(from, into ladder.PlayerID) MappingPrompt {
 	}
 	slices.Sort(moving)
 	slices.Reverse(moving)
+	hash := fnv.New32a()
+	_, _ = fmt.Fprint(hash, n, moving)
+	n.Shown = int(hash.Sum32() >> 1) // not negative, whatever the size of an int
 	n.Moves, n.Last = len(moving), moving[:min(len(moving), lastMoves)]
 	return n
 }
 
-// PlayersMapped says that a player counts as another one from now on, or does not any more.
-type PlayersMapped struct {
-	Player   Name  `json:"named"`
-	Into     Name  `json:"into"`
-	Split    bool  `json:"split,omitempty"`
-	Undone   []int `json:"undone,omitempty"`   // the numbers of the matches that do not count any more
-	Restored []int `json:"restored,omitempty"` // the numbers of the matches that count again
-}
-
-var _ = notice.Register[PlayersMapped](notice.Kind{Name: "players_mapped", Purpose: notice.Outcome})
-
-// PlayersMoved has the ratings that change in a ladder because of a PlayersMapped.
-type PlayersMoved struct{ Moved }
-
-var _ = notice.Register[PlayersMoved](notice.Kind{Name: "players_moved", Purpose: notice.Notification})
-
-// merge makes an unclaimed player (from) count as the account of the same person (into), and takes
-// the username from the unclaimed player. If the unclaimed player counts as another player already,
-// that stays. merge changes nothing if the unclaimed player has already been claimed or merged.
-func (s *Service) merge(ctx context.Context, from, into Player) error {
-	s.log.InfoContext(ctx, "merging two players who are the same person",
-		"from_player_id", from.ID, "into_player_id", into.ID)
-	merging, was, err := s.store.LockPlayers(ctx, from.ID, into.ID)
-	if err != nil || merging == nil {
-		return err
-	}
-	defer merging.Release(ctx)
-	next, as := was.CountsAs, was.CountsAs.of(into.ID)
-	if next[from.ID] == 0 {
-		next = next.merged(from.ID, as)
-	}
-	changed, err := was.change(next, from.ID, as)
+// merge makes the unclaimed player of a person count as the person's account, and takes the
+// username from the unclaimed player. If the group has merged the unclaimed player into another
+// player, or too many matches would be replayed, the mapping stays as it is. But if the unclaimed
+// player is about to become the account, the other player counts as it instead: an account never
+// counts as a player without one. merge does nothing if the person no longer has an unclaimed
+// player besides the account.
+func (s *Service) merge(ctx context.Context, chat Chat, person command.Person) error {
+	q := Query{Needs: Needs{People: []command.Person{person}}, Chat: chat, KnownChat: true}
+	locked, snap, err := s.store.Lock(ctx, q)
 	if err != nil {
 		return err
 	}
+	defer locked.Release(ctx)
+	k := snap.People[0]
+	from, into, turns := k.Unclaimed, k.claimant(), k.countsAsGuest()
+	if turns {
+		into = k.Player
+	}
+	if into == nil {
+		return nil
+	}
+	s.log.InfoContext(ctx, "merging two players who are the same person",
+		"from_player_id", from.ID, "into_player_id", into.ID)
+	was, err := locked.Mapping(ctx, snap.Group, from.ID, into.ID, s.settings.LongestReplay)
+	if err != nil {
+		return err
+	}
+	changed, as := Remapping{Group: snap.Group}, was.CountsAs.of(into.ID)
+	next, isLong := was.CountsAs.merged(from.ID, as), was.Later > s.settings.LongestReplay
+	if turns {
+		next = was.CountsAs.split(from.ID).merged(as, from.ID)
+	}
+	switch {
+	case turns && isLong:
+		return nil
+	case turns, !isLong && was.CountsAs[from.ID] == 0 && as != from.ID:
+		if changed, err = was.change(next, from.ID, as); err != nil {
+			return err
+		}
+	}
+	changed.Username, changed.Claimed, changed.Claimant = from.Username, from.ID, as
+	if turns {
+		changed.Username, changed.Claimed, changed.Claimant = "", as, from.ID
+	}
 	for i, season := range changed.Seasons {
-		// A standing that only passes to the account is no news.
-		if season.History.Over != 0 || !slices.ContainsFunc(season.Moved, ladder.RankedPlayer.Kept) {
+		// A standing that only passes to the account needs no notice.
+		isPassed := !slices.ContainsFunc(season.Moved, ladder.RankedPlayer.Kept) || turns && !season.moves(from.ID)
+		if season.History.Over != 0 || isPassed {
 			continue
 		}
-		said := PlayersMerged{Username: from.Username, Name: Name{Player: as}, Moved: season.Ratings}
-		for _, card := range season.Cards {
-			if card.Notice.Undone {
-				said.Undone = append(said.Undone, card.Notice.Number)
-			}
+		changed.Seasons[i].Notice = PlayersMerged{
+			Username: from.Username, Name: Name{Player: as}, Undone: changed.Undone, Moved: season.Ratings,
 		}
-		changed.Seasons[i].Notice = said
 	}
-	return merging.Merge(ctx, changed)
+	changes := Changes{Decision: Decision{Effect: &changed, Presence: NoChange}, Keyless: true, Chat: snap.ChatID}
+	if snap.Web {
+		changes.ShownOnWeb = snap.Group
+	}
+	return locked.Apply(ctx, changes)
 }

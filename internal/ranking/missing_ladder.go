@@ -10,8 +10,9 @@ import (
 // maxMissing is the maximum number of ladders to choose from when a report names a missing ladder.
 const maxMissing = 3
 
-// MissingLadder is an unknown name where a ladder's name may stand: a misspelled ladder, or a game
-// for which the group has several ladders or none, not counting archived ladders.
+// MissingLadder is an unknown name at a position where a ladder's name may stand. It is a
+// misspelled name, or a game for which the group has either no ladder or several, not counting
+// archived ladders.
 type MissingLadder struct {
 	Word  string        `json:"word"`
 	Maybe []LadderLabel `json:"maybe"` // the ladders that Word may mean, likeliest first
@@ -19,9 +20,9 @@ type MissingLadder struct {
 
 // ladderAt returns the ladder whose name a text begins with, or the missing ladder, and how many
 // words that name has. It prefers the longest name. The name of a game means the ladder for that
-// game, if only one such ladder is not archived. The name of somebody in Everybody is never taken
-// for a game or a misspelled ladder. Misspelled ladders are recognized only in reports, and only if
-// no other name is found.
+// game, if only one such ladder is not archived. A name of a player in Everybody is never taken for
+// a game or a misspelled ladder. Misspelled ladders are recognized only in reports, and only if no
+// other name is found.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)

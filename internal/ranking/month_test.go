@@ -10,8 +10,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestMonthOfTheGroup: months, in views and for the largest upset, begin in the time zone of the
-// group.
+// TestMonthOfTheGroup checks that months, in views and for the largest upset, begin in the time
+// zone of the group.
 func TestMonthOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -69,8 +69,8 @@ func TestMonthOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestSpansOfTheGroup: days begin at midnight and weeks on Monday in the time zone of the group,
-// even when clocks change.
+// TestSpansOfTheGroup checks that days begin at midnight and weeks on Monday in the time zone of
+// the group, even when clocks change.
 func TestSpansOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -124,18 +124,18 @@ func TestSpansOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestWeekOfTheGroup: the ranking compares places with the places at the beginning of the day a
-// week ago, in the time zone of the group.
+// TestWeekOfTheGroup checks that the ranking compares places with the places at the beginning of
+// the day a week ago, in the time zone of the group.
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	rated(t, g, map[command.Person]int{alice: 1500, bob: 1510, carol: 1400})
 	o := g.origin(&alice)
-	o.SentAt = time.Date(2023, time.November, 7, 3, 0, 0, 0, time.UTC) // 6 November in New York
+	o.SentAt = time.Date(2023, time.November, 7, 3, 0, 0, 0, time.UTC) // November 6 in New York
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	for zone, want := range map[string]string{"UTC": "2023-11-07T00:00:00Z", "America/New_York": "0001-01-01T00:00:00Z"} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
-		// The question is sent on 14 November in both zones, so a week ago is 7 November in both.
+		// The question is sent on November 14 in both zones, so a week ago is November 7 in both.
 		if got := g.page(t, &alice).Since.UTC().Format(time.RFC3339); got != want {
 			t.Errorf("in %s, the places are those since %s, want %s", zone, got, want)
 		}

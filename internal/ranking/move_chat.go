@@ -7,9 +7,9 @@ import (
 
 // MoveChat records that the messenger changed a chat's id. Both ids then refer to the same chat. If
 // the new id already has a chat, because an update with that id came first, the two chats become
-// one. If both chats have groups with matches, the group with fewer matches is detached, or in a
-// tie the group of the newer chat. MoveChat is idempotent, and does nothing if both ids are
-// unknown.
+// one. If both chats have groups with matches, the group with fewer matches is detached or, in a
+// tie, the group of the newer chat. MoveChat is idempotent, and does nothing if neither id belongs
+// to a stored chat.
 func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil
@@ -36,7 +36,7 @@ type DetachedGroup struct {
 	Group   GroupID
 	Matches int
 	Chat    ExternalChatID // the group's former chat, with its current id
-	Title   string         // of the chat; Store.Move leaves it empty
+	Title   string         // the title of that chat; Store.Move leaves it empty
 }
 
 func (d DetachedGroup) String() string {

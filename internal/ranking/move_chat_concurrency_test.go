@@ -12,8 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveConcurrently: two instances handle a move at once, while they also handle reports, joins,
-// undos and merges in both chats. Each command is handled, and only one chat remains.
+// TestMoveConcurrently checks that each command is handled and only one chat remains if two
+// instances handle a move at once, while they also handle reports, joins, undos and merges in both
+// chats.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -36,7 +37,7 @@ func TestMoveConcurrently(t *testing.T) {
 					sender := fourPlayers[(n+c)%4]
 					return ranking.Origin{
 						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender,
-						// A minute per round stays below the question limit.
+						// The rounds are a minute apart to stay below the question limit.
 						SentAt: time.Now().Add(time.Duration(round) * time.Minute),
 					}
 				}
@@ -76,8 +77,8 @@ func TestMoveConcurrently(t *testing.T) {
 	g.has(t, moveRounds, `chats`)
 }
 
-// TestButtonsAfterMove: buttons of cards from before the move still undo the match on the card,
-// unless the match's group was detached.
+// TestButtonsAfterMove checks that buttons of cards from before the move still undo the match on
+// the card, unless the match's group was detached.
 func TestButtonsAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

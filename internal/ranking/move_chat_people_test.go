@@ -10,9 +10,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveAndPeople: if a person was seen in both chats before the chats became one, the later
-// sighting counts. The unclaimed players of the detached group stay in that group. A person who was
-// seen in that group claims the unclaimed player of the remaining group at the next mention.
+// TestMoveAndPeople checks that if a person was seen in both chats before the chats became one, the
+// later sighting counts. The unclaimed players of the detached group stay in that group. A person
+// who was seen in that group claims the unclaimed player of the remaining group at the next
+// mention.
 func TestMoveAndPeople(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -47,8 +48,8 @@ func TestMoveAndPeople(t *testing.T) {
 	equal(t, "after a mention, people", want, people())
 }
 
-// TestMoveKeepsOut: a person who has left the rankings of one of two chats is out of the rankings
-// of the chat that they become, whichever group remains.
+// TestMoveKeepsOut checks that a person who has left the rankings of one of two chats is not in the
+// rankings after the chats are merged, whichever group remains.
 func TestMoveKeepsOut(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]bool{"of the older chat": true, "of the newer chat": false} {

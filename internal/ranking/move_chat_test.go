@@ -134,9 +134,9 @@ func permutations(words []string) [][]string {
 	return all
 }
 
-// TestMoveInAnyOrder: the two updates about a move may arrive in any order, mixed with commands in
-// the new chat, if it is known, and with a late command from the old chat. A command that is
-// redelivered after any of these updates changes nothing.
+// TestMoveInAnyOrder checks that the two updates about a move may arrive in any order, mixed with
+// commands in the new chat, if it is known, and with a late command from the old chat. A command
+// that is redelivered after any of these updates changes nothing.
 func TestMoveInAnyOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -197,8 +197,9 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	return notices[ranking.GroupDetached](t, u.game, `chat_id = $1 AND kind = 'group_detached'`, u.chatID(t, u.newer.ID))
 }
 
-// TestDetachedGroup: of two groups with matches, the group with fewer matches is detached, or in a
-// tie the newer group. The log says so once, and Verify still checks the detached group.
+// TestDetachedGroup checks that of two groups with matches, the group with fewer matches is
+// detached or, in a tie, the newer group. The log says so once, and Verify still checks the
+// detached group.
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -257,8 +258,8 @@ func TestDetachedGroup(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnUnknownChat: after the move of an unknown chat to a known chat, late commands from
-// the old id reach the new chat. A move between two unknown ids does nothing.
+// TestMoveOfAnUnknownChat checks that after the move of an unknown chat to a known chat, late
+// commands from the old id reach the new chat. A move between two unknown ids does nothing.
 func TestMoveOfAnUnknownChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -275,8 +276,8 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnEmptyGroup: if one of the groups has no matches, the chat keeps the other group, with
-// the people of both groups and the settings of the older group.
+// TestMoveOfAnEmptyGroup checks that if one of the groups has no matches, the chat keeps the other
+// group, with the people of both groups and the settings of the older group.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []string{"older", "newer"} {
@@ -337,9 +338,9 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	}
 }
 
-// TestLateCommand: after the move, a command from the old id counts in the chat. The chat keeps its
-// title. The answer is neither a reply nor in a topic, because the old ids of messages and topics
-// may now mean others.
+// TestLateCommand checks that after the move, a command from the old id takes effect in the chat.
+// The chat keeps its title. The answer is neither a reply nor in a topic, because the old ids of
+// messages and topics may now mean others.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -378,4 +379,23 @@ func TestLateCommand(t *testing.T) {
 	}
 	want := []string{fmt.Sprintf("1 %d supergroup New title {%d}", u.newer.ID, u.older.ID)}
 	equal(t, "the chats", want, u.chats(t))
+}
+
+// TestVerifyDetached checks that a group whose players were merged is still found consistent after
+// it has lost its chat.
+func TestVerifyDetached(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	for range 3 {
+		u.report(t, u.older, alice, bob)
+	}
+	named := zoe
+	named.Username = "zoe"
+	u.report(t, u.newer, alice, command.Person{Username: "zoe"})
+	must(t, u.RecordMatch(t.Context(), u.from(u.newer, zoe), singles(zoe, bob, 3, 1)))
+	must(t, u.ShowRanking(t.Context(), u.from(u.newer, named)))
+	g.has(t, 1, "sightings WHERE counts_as IS NOT NULL")
+	u.move(t)
+	g.verifyClean(t)
 }

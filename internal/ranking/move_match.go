@@ -36,7 +36,6 @@ type moveOperation struct {
 
 func (m moveOperation) to(snap *Snapshot) *GroupLadder { return findLadder(snap.Ladders, m.name) }
 
-// refuse returns why the match cannot be moved, nil if it can.
 func (m moveOperation) refuse(snap *Snapshot) Notice {
 	to := m.to(snap)
 	switch {
@@ -66,7 +65,7 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 
 func (m moveOperation) permission(snap *Snapshot) Permission {
 	found := m.found(snap)
-	// The match would count in a season that is over.
+	// If the match would count in a season that is over, only admins may move it.
 	if found.PlayedAt.Before(m.to(snap).Season.Starts) {
 		return correctedByAdmins(found)
 	}
@@ -101,9 +100,14 @@ func (m moveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	card := cardOf(found.RecentMatch, found.Result, found.swappedFor(found.Result), moved.Parts, into.EntriesOf(moved))
 	card.Changes, card.Season = amended.Card.Changes, history.Over
 	amended.Card = card
+	effect := &MovedMatch{Amended: amended, To: snap.IntoSeason, Rules: to.RatingRules, Into: into}
+	if snap.Gap != nil {
+		places, spread := snap.Gap.Places(1)
+		effect.Inserted = &Inserted{Ladder: to.ID, Position: places[0], Spread: spread}
+	}
 	return Decision{
 		Ladder: to.label(),
-		Effect: &MovedMatch{Amended: amended, To: snap.IntoSeason, Rules: to.RatingRules, Into: into},
+		Effect: effect,
 		Notice: MatchMoved{
 			Number: found.Number, Sides: card.Sides, Sets: card.Sets, By: said.By, From: snap.Ladder.Name, To: to.Name,
 			Moved: movedOn(card, *snap.History, amended.Rewrite), Into: movedOn(card, history, into),
@@ -134,9 +138,8 @@ func (m moveOperation) replayInto(
 		p.Entry = nil
 		of := func(s ladder.RankedPlayer) bool { return s.Player == p.Player }
 		if !slices.ContainsFunc(history.Standings, of) {
-			old := snap.History.Standings[slices.IndexFunc(snap.History.Standings, of)]
 			start := to.Start
-			standing := ladder.Standing{Player: old.Player, Name: old.Name, Elo: start, StartElo: start, BestElo: start}
+			standing := ladder.Standing{Player: p.Player, Elo: start, StartElo: start, BestElo: start}
 			history.Standings = append(slices.Clip(history.Standings), ladder.RankedPlayer{Standing: standing})
 		}
 	}
@@ -144,8 +147,10 @@ func (m moveOperation) replayInto(
 	if err != nil {
 		return w, moved, history, err
 	}
-	at := slices.IndexFunc(history.Matches, func(later ladder.Match) bool { return later.Number > moved.Number })
-	if at < 0 {
+	at := slices.IndexFunc(history.Matches, func(later ladder.Match) bool { return later.Position > moved.Position })
+	if snap.Gap != nil {
+		at = 0
+	} else if at < 0 {
 		at = len(history.Matches)
 	}
 	history.Matches = slices.Insert(slices.Clone(history.Matches), at, moved)
@@ -154,12 +159,15 @@ func (m moveOperation) replayInto(
 }
 
 // MovedMatch is a match to be moved to the season To of another ladder, where it counts under the
-// Rules. Into is the rewrite of that season. Standings in Into without an ID are new.
+// Rules. Into is the rewrite of that season. A standing in Into without an ID is new.
 type MovedMatch struct {
 	Amended
 	To    ladder.SeasonID
 	Rules ladder.RatingRules
 	Into  ladder.Rewrite
+	// Inserted has the new position of a match of another day. It is nil if the match keeps its
+	// position.
+	Inserted *Inserted
 }
 
 func (*MovedMatch) outcome() CommandOutcome { return OutcomeFixed }

@@ -11,7 +11,7 @@ const maxMoved = 12
 
 // moved returns the ratings that a rewrite changes. The ratings of the players in first lead the
 // list, even if they do not change. The others follow, largest change first. If there are more than
-// maxMoved ratings in total, the last of the others are only counted.
+// maxMoved ratings in total, the others with the smallest changes are only counted.
 func moved(h ladder.History, w ladder.Rewrite, first []ladder.PlayerID) Moved {
 	now := make(map[ladder.PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {

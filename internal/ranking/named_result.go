@@ -2,7 +2,7 @@ package ranking
 
 import "elobot/internal/ladder"
 
-// namedResult returns the result in the form used by notices, without names.
+// namedResult returns the result in the form used by notices, without the players' names.
 func namedResult(r ladder.Result) NamedResult {
 	return NamedResult{Score: [2]int{r.A, r.B}, Sets: setScores(r)}
 }

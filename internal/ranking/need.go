@@ -12,21 +12,21 @@ import (
 )
 
 // need is something that a decision lacks. Its type determines how the service meets it:
-//   - Needs beside the snapshot are read in the same round, and decide is called again.
-//   - Needs instead of the snapshot change what to read, what is stored, or what the command
+//   - A need beside the snapshot is read in the same round, and decide is called again.
+//   - A need instead of the snapshot changes what to read, what is stored, or what the command
 //     does. Any lock is released, and the next round reads everything again.
-//   - Needs of a plan also end the round, and the operation plans the call again before the
-//     next round.
+//   - A need of a plan also ends the round, and the operation plans the call again before the next
+//     one.
 type need interface {
 	// what describes the need. Needs with the same description count as the same need.
 	what() string
 }
 
-// Needs beside the snapshot.
+// These needs are read beside the snapshot, in the same round.
 type (
 	// historyOf is the need for Beside.History: the matches of the match's season from the match
-	// on. If into is set, it is also the need for Beside.Into and Beside.IntoSeason. into is the
-	// ladder to which the match is moved.
+	// on. into is the ladder to which the match is moved, nil for none. If it is set, historyOf is
+	// also the need for Beside.Into and Beside.IntoSeason.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
@@ -34,17 +34,21 @@ type (
 	// upsetOf is the need for Beside.LargestUpset, in the month that begins at month. A report
 	// needs it only if one of its matches is an upset.
 	upsetOf struct{ month time.Time }
-	// mappingOf is the need for Beside.Mapping, for a change of these two players. into is 0 for
-	// the player for whom from counts.
-	mappingOf struct{ from, into ladder.PlayerID }
-	answerTo  struct{ asking asking }
+	// mappingOf is the need for Beside.Mapping. The fields are as in the Store's Mapping.
+	mappingOf struct {
+		from, into ladder.PlayerID
+		longest    int
+	}
+	answerTo struct{ asking asking }
+	// privateChatOf is the need for Beside.PrivateChat.
+	privateChatOf struct{ user ladder.UserID }
 )
 
-// Needs instead of the snapshot.
+// These needs are met instead of using the snapshot. The next round reads everything again.
 type (
 	wholeGroup struct{}
-	// inLadder is the need for a snapshot of another ladder or season. season 0 is the current
-	// season.
+	// inLadder is the need for a snapshot of another ladder or season. If season is 0, it stands
+	// for the current season.
 	inLadder struct {
 		ladder ladder.ID
 		season ladder.SeasonID
@@ -67,13 +71,13 @@ type (
 	onlyAnswer struct{ notice Notice }
 )
 
-// Needs of a plan.
+// These needs make the operation plan the call again.
 type (
-	// ladderNamed is the need for a plan for the named ladder, without the words that name it. They
-	// are the first words of the command or of its later lines.
+	// ladderNamed is the need for a plan for the named ladder, without the words that name it.
+	// These words begin the command or its later lines.
 	ladderNamed struct {
 		ladder     ladder.ID      // 0 for the default
-		words      int            // number of words that name it in the first line
+		words      int            // number of words that name the ladder in the first line
 		laterWords []int          // the same for each line after the first
 		missing    *MissingLadder // the missing ladder that a report names, nil for none
 	}
@@ -85,22 +89,23 @@ type (
 	}
 )
 
-func (historyOf) what() string   { return "a history" }
-func (upsetOf) what() string     { return "the largest upset of a month" }
-func (mappingOf) what() string   { return "who counts for whom" }
-func (answerTo) what() string    { return "an answer" }
-func (wholeGroup) what() string  { return "everybody in the group" }
-func (n inLadder) what() string  { return fmt.Sprintf("season %d of ladder %d", n.season, n.ladder) }
-func (identities) what() string  { return "one player for everybody" }
-func (n seasonEnd) what() string { return fmt.Sprintf("the end of a season of ladder %d", n.ladder.ID) }
-func (onlyAnswer) what() string  { return "to be nothing but an answer" }
-func (ladderNamed) what() string { return "a plan without the name of a ladder" }
-func (foundPrompt) what() string { return "a plan for its prompt" }
+func (historyOf) what() string     { return "a history" }
+func (upsetOf) what() string       { return "the largest upset of a month" }
+func (mappingOf) what() string     { return "who counts for whom" }
+func (answerTo) what() string      { return "an answer" }
+func (privateChatOf) what() string { return "a private chat" }
+func (wholeGroup) what() string    { return "everybody in the group" }
+func (n inLadder) what() string    { return fmt.Sprintf("season %d of ladder %d", n.season, n.ladder) }
+func (identities) what() string    { return "one player for everybody" }
+func (n seasonEnd) what() string   { return fmt.Sprintf("the end of a season of ladder %d", n.ladder.ID) }
+func (onlyAnswer) what() string    { return "to be nothing but an answer" }
+func (ladderNamed) what() string   { return "a plan without the name of a ladder" }
+func (foundPrompt) what() string   { return "a plan for its prompt" }
 
-// metNeeds has the descriptions of the needs met so far.
+// metNeeds holds the descriptions of the needs met so far.
 type metNeeds []string
 
-// add records a need. It fails if the need was met before, because meeting it again cannot help.
+// add records a need. It fails if the need was met before, because meeting it again would not help.
 // Only the end of a season may be needed twice: if another command has ended the season first, the
 // next season may be over too.
 func (m *metNeeds) add(n need) error {
@@ -120,7 +125,7 @@ func (m *metNeeds) add(n need) error {
 	return nil
 }
 
-// meet meets a need, so that the next round can read everything again.
+// meet meets a need that has ended a round. The next round then reads everything again.
 func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	c.isNamed = true // which ladder the command names is settled now
 	switch n := n.(type) {
@@ -134,15 +139,24 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	case identities:
 		c.identified = true
 		return s.identify(ctx, n.call, n.snap)
+	case permittedDay:
+		s.permit(ctx, c, n)
 	case seasonEnd:
 		return s.endSeason(ctx, c.Origin, n.ladder, n.at)
 	case ladderNamed:
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
-		// A button identifies its ladder by id, because another ladder may now have the name.
+		// The ladder of a button takes precedence over the name, which another ladder may have now.
 		c.Ladder = cmp.Or(c.Ladder, n.ladder)
 		s.planAgain(ctx, c)
 	case foundPrompt:
 		c.found = &n
+		s.planAgain(ctx, c)
+	case sentFile:
+		if s.download(ctx, c, n.SentFile) {
+			s.planAgain(ctx, c)
+		}
+	case importStep:
+		c.importing = n.importing
 		s.planAgain(ctx, c)
 	default:
 		return errors.New("a decision lacks " + n.what())
@@ -159,7 +173,7 @@ func (s *Service) planAgain(ctx context.Context, c *call) {
 
 func isBeside(n need) bool {
 	switch n.(type) {
-	case historyOf, upsetOf, mappingOf, answerTo:
+	case historyOf, gapOf, upsetOf, mappingOf, answerTo, privateChatOf, importPlan, undoPlan, restorePlan:
 		return true
 	}
 	return false
@@ -175,11 +189,37 @@ func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n ne
 	case answerTo:
 		asked := Asked{Origin: n.asking.origin, Snapshot: *snap, people: n.asking.people}
 		snap.Answer, err = s.answerer.Answer(ctx, n.asking.Question, asked)
+	case privateChatOf:
+		var chat ChatID
+		chat, err = store.PrivateChat(ctx, n.user)
+		snap.PrivateChat = &chat
+	case importPlan:
+		snap.Planned, err = n.plan(ctx, store.(Locked), snap)
+	case restorePlan:
+		var restoring Restoring
+		restoring, err = n.restore(ctx, store.(Locked), snap)
+		snap.Restoring = &restoring
+	case undoPlan:
+		snap.UndoneImport, err = undoneImport(ctx, store.(Locked), snap, n.number)
+		if errors.Is(err, ErrNoSuchImport) {
+			snap.UndoneImport, err = new(UndoneImport), nil
+		}
 	case mappingOf:
-		snap.Mapping, err = store.Mapping(ctx, snap.Group, n.from, n.into)
+		snap.Mapping, err = store.Mapping(ctx, snap.Group, n.from, n.into, n.longest)
+	case gapOf:
+		var gap ladder.Gap
+		if gap, err = store.Gap(ctx, snap.Ladder.ID, n.day.last()); err != nil {
+			return err
+		}
+		if snap.Gap = &gap; gap.Later > s.settings.LongestReplay {
+			return nil
+		}
+		var history ladder.History
+		history, err = store.MatchHistory(ctx, snap.Season, cmp.Or(gap.After, ladder.LastPosition), n.players...)
+		history.Over, snap.History = snap.Over, &history
 	case historyOf:
 		var history, into ladder.History
-		if history, err = store.MatchHistory(ctx, n.match.Season, n.match.Number); err != nil {
+		if history, err = store.MatchHistory(ctx, n.match.Season, n.match.Position); err != nil {
 			return err
 		}
 		history.Over, snap.History = snap.Over, &history
@@ -189,7 +229,18 @@ func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n ne
 		if snap.IntoSeason, err = seasonAt(ctx, store, *n.into, n.match.PlayedAt); err != nil {
 			return err
 		}
-		into, err = store.MatchHistory(ctx, snap.IntoSeason, n.match.Number, n.match.players()...)
+		from := n.match.Position
+		if n.match.isOfOtherDay() || n.match.isImported() {
+			var gap ladder.Gap
+			if gap, err = store.Gap(ctx, n.into.ID, n.match.PlayedAt); err != nil {
+				return err
+			}
+			// Without a later match, the new match follows all others, even those with a higher
+			// number.
+			gap.After = cmp.Or(gap.After, ladder.PositionOf(gap.Before.Number()+1))
+			snap.Gap, from = &gap, gap.After
+		}
+		into, err = store.MatchHistory(ctx, snap.IntoSeason, from, n.match.players()...)
 		snap.Into = &into
 	}
 	return err

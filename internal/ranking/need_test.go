@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestNeedsAreMetOnce: a need that comes up again is an error, because it would come up forever.
-// Only the end of a season may be needed twice for each ladder, because two of its seasons may end
-// in one attempt.
+// TestNeedsAreMetOnce checks that a need that comes up again is an error, because it would come up
+// forever. Only the end of a season may be needed twice for each ladder, because two of its seasons
+// may end in one attempt.
 func TestNeedsAreMetOnce(t *testing.T) {
 	t.Parallel()
 	var met metNeeds
@@ -59,8 +59,8 @@ func (i insatiable) plan(_ *Service, c *call) *call {
 
 func (i insatiable) decide(*Snapshot) (Decision, need, error) { return Decision{}, i.lacks, nil }
 
-// TestNeedIsNotMetForEver: a command that still has a need after it was met fails, instead of
-// reading forever.
+// TestNeedIsNotMetForEver checks that a command fails, instead of reading forever, if it still has
+// a need after that need was met.
 func TestNeedIsNotMetForEver(t *testing.T) {
 	t.Parallel()
 	for _, lacks := range []need{wholeGroup{}, inLadder{ladder: 5}, ladderNamed{}, foundPrompt{}, answerTo{}} {

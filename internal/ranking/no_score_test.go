@@ -28,8 +28,8 @@ func (g *game) storedScores(t *testing.T) []string {
 		FROM matches ORDER BY number`)
 }
 
-// TestNoScore: a match without a score changes the ratings like a match with a score. A fix adds
-// the score or corrects the winner. The match can be undone and restored.
+// TestNoScore checks that a match without a score changes the ratings like a match with a score. A
+// fix adds the score or corrects the winner. The match can be undone and restored.
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -50,7 +50,7 @@ func TestNoScore(t *testing.T) {
 		t.Errorf("the score is added as in %+v", fixed)
 	}
 	checkNotice(t, g.fix(t, &alice, matchNumber(2), ladder.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
-	g.fix(t, &alice, matchNumber(2), ladder.Loss) // in the order of the card: Alice wins now
+	g.fix(t, &alice, matchNumber(2), ladder.Loss) // a fix is in the order of the card, so Alice wins now
 	g.fix(t, &bob, matchNumber(3), ladder.Score{A: 1, B: 1})
 	equal(t, "after the fixes", []string{"3 2", "– – 1", "1 1"}, g.storedScores(t))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(2)}))
@@ -61,8 +61,9 @@ func TestNoScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestComplete: if a match was recorded without a score, and a later report has the score, a button
-// adds the score to the match. The two reports may name the players in different orders.
+// TestComplete checks that if a match was recorded without a score, and a later report has the
+// score, a button adds the score to the match. The two reports may name the players in different
+// orders.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -88,7 +89,8 @@ func TestComplete(t *testing.T) {
 		ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// TestCompleteLast: the button adds the score to the later of two matches without a score.
+// TestCompleteLast checks that the button adds the score to the later of two matches without a
+// score.
 func TestCompleteLast(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -99,8 +101,8 @@ func TestCompleteLast(t *testing.T) {
 	equal(t, "stored", []string{"– – 1", "1 3"}, g.storedScores(t))
 }
 
-// TestScoreOfAnEarlierMatch: if an earlier match has the reported score, the bot asks about that
-// match, and does not offer to add the score to a later match without a score.
+// TestScoreOfAnEarlierMatch checks that if an earlier match has the reported score, the bot asks
+// about that match, and does not offer to add the score to a later match without a score.
 func TestScoreOfAnEarlierMatch(t *testing.T) {
 	t.Parallel()
 	for _, by := range []*command.Person{&bob, &carol, nil} {
@@ -118,7 +120,8 @@ func TestScoreOfAnEarlierMatch(t *testing.T) {
 	}
 }
 
-// TestEndedEarlyIsComplete: the bot does not offer to add a score to a match that ended early.
+// TestEndedEarlyIsComplete checks that the bot does not offer to add a score to a match that ended
+// early.
 func TestEndedEarlyIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -130,8 +133,8 @@ func TestEndedEarlyIsComplete(t *testing.T) {
 	}
 }
 
-// TestEditAfterComplete: once a button has added the score of a report to an earlier match, edits
-// of the report record nothing.
+// TestEditAfterComplete checks that once a button has added the score of a report to an earlier
+// match, edits of the report record nothing.
 func TestEditAfterComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -142,8 +145,8 @@ func TestEditAfterComplete(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }
 
-// TestEditOfWhatIsComplete: once a match has a score, an edit of its report that gives only the
-// winner leads to an offer only if the edit names another winner.
+// TestEditOfWhatIsComplete checks that once a match has a score, an edit of its report that gives
+// only the winner leads to an offer only if the edit names another winner.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -157,8 +160,8 @@ func TestEditOfWhatIsComplete(t *testing.T) {
 	}
 }
 
-// TestCompleteChanged: the button that adds a score does not overwrite a correction made in the
-// meantime.
+// TestCompleteChanged checks that the button that adds a score does not overwrite a correction made
+// in the meantime.
 func TestCompleteChanged(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -170,7 +173,8 @@ func TestCompleteChanged(t *testing.T) {
 	g.mustEnd(t, "after the press", false, "answered")
 }
 
-// TestMissingScore: a report that lacks only the score starts a wizard, which asks for the score.
+// TestMissingScore checks that a report that lacks only the score starts a wizard, which asks for
+// the score.
 func TestMissingScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -195,8 +199,8 @@ func TestMissingScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMissingScoreEdited: while a wizard asks for a missing score, an edit may add it. The buttons
-// of the wizard then record no second match.
+// TestMissingScoreEdited checks that while a wizard asks for a missing score, an edit may add it.
+// The buttons of the wizard then record no second match.
 func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -211,8 +215,8 @@ func TestMissingScoreEdited(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEndedEarly: the games of a match that ended early are kept as typed. The card shows them
-// until a fix adds a score.
+// TestEndedEarly checks that the games of a match that ended early are kept as typed. The card
+// shows them until a fix adds a score.
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -25,19 +25,19 @@ var _ = notice.Register[NotRecorded](notice.Kind{
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
-	NamedResult        // of a match; for a fix, only the scores
-	// Number is the number of the match to be amended, 0 if none is known. Last means that the
-	// command is about the sender's last match or, for a restore, about the last match that the
-	// sender undid.
+	NamedResult        // set for a report; for a fix, only the scores are set
+	// Number is the number of the match to be amended, 0 if unknown. Last is set if the command is
+	// about the sender's last match or, for a restore, about the last match that the sender undid.
 	Number int  `json:"number,omitempty"`
 	Last   bool `json:"last,omitempty"`
-	// Malformed means that the command has no valid result: the bot would have explained what is
-	// wrong, or asked for the result. The fields above except Command may then be empty.
+	// Malformed is set if the command has no valid result. Within the limit, the bot would have
+	// explained what is wrong, or asked for the result. The fields above except Command may be
+	// empty then.
 	Malformed bool `json:"malformed,omitempty"`
 }
 
-// The names of the commands that count as results. They are the same as in package command, because
-// the notice about rejected results compares them.
+// The names of the commands that count as results. They must be the same as in package command,
+// because the texts about RejectedResults depend on those names.
 const (
 	commandMatch   = "match"
 	commandUndo    = "undo"
@@ -60,7 +60,7 @@ func (r *recordOperation) rejectedResults(snap *Snapshot) (all []RejectedResult)
 // NamedResult is a result with the names of the players, in the order of the report.
 type NamedResult struct {
 	Sides    [2][]Name  `json:"sides,omitzero"`
-	StandIns [2]int     `json:"stand_ins,omitzero"` // nameless guests on each side
+	StandIns [2]int     `json:"stand_ins,omitzero"` // number of nameless guests on each side
 	Score    [2]int     `json:"score,omitzero"`
 	Sets     []SetScore `json:"sets,omitempty"`
 }

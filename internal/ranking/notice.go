@@ -9,7 +9,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// Notice is a fact to notify a chat of, without its text.
+// Notice is a fact that the bot tells a chat. It does not contain the text of the message.
 type Notice = notice.Notice
 
 // CallbackLifetime is the lifetime of the answer to a pressed button.
@@ -39,7 +39,7 @@ func (n Name) InPlaceOfNone(word string) Name {
 }
 
 // FillNames sets the Name and the Mark of each player in the value to which pointer points. called
-// returns them; players for whom ok is false stay as they are.
+// returns a player's Name with both fields set. If ok is false, the player stays unchanged.
 func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	EachName(pointer, func(name *Name) {
 		if known, ok := called(name.Player); ok {
@@ -77,19 +77,22 @@ func eachName(in reflect.Value, do func(*Name)) {
 }
 
 // MatchRecorded is the content of a match's card, both when the card is sent and when it is edited.
-// The winning side comes first. After a draw, side A comes first, unless side B did before a fix.
-// The card of an amended match has no NewPlayers, Past or Celebration.
+// The winning side comes first. After a draw, side A comes first, unless side B came first before a
+// fix made the match a draw. The card of an amended match has no NewPlayers, Past or Celebration.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store for a new match
 	Tag        MatchTag   `json:"tag,omitempty"`
 	Sides      [2]Side    `json:"sides"`
 	Sets       []SetScore `json:"sets,omitempty"`        // the points, if the score counts sets
-	Games      string     `json:"games,omitempty"`       // as typed, for a match that ended early
+	Games      string     `json:"games,omitempty"`       // the games as typed, for a match that ended early
 	NewPlayers []Name     `json:"new_players,omitempty"` // players who had no standing in the season
-	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
-	// Past means that, according to the report, the match was played on an earlier day. The match
-	// still counts as of the time of its report.
+	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if a player reported it
+	// Past is set if the report says that the match was not played today, but the match still
+	// counts as of the time of the report.
 	Past bool `json:"past,omitempty"`
+	// Day is an instant of the day on which the match was played, if the report gives that day.
+	Day   time.Time `json:"day,omitzero"`
+	Moved int       `json:"moved,omitempty"` // number of other players whose ratings the new match changed
 	// Season is the number of the match's season, 0 for the season that is current when the card is
 	// made.
 	Season   int       `json:"season,omitempty"`
@@ -105,7 +108,7 @@ type MatchRecorded struct {
 var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
 
 // ResultsSummary replaces cards that were not sent in time, or that waited in a lane with too many
-// waiting notices. The store makes it when that happens.
+// waiting notices. The store makes the summary when that happens.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
 	Results []MatchRecorded `json:"results"` // the first five of the cards
@@ -127,7 +130,7 @@ type OldScore struct {
 type Side struct {
 	Score    int            `json:"score"`
 	Players  []RatingChange `json:"players"`
-	StandIns int            `json:"stand_ins,omitempty"` // nameless guests besides the Players
+	StandIns int            `json:"stand_ins,omitempty"` // number of nameless guests on this side
 }
 
 // RatingChange is the change of a player's rating in a match or a replay.
@@ -174,15 +177,17 @@ type MatchFixed struct {
 
 var _ = notice.Register[MatchFixed](notice.Kind{Name: "match_fixed", Purpose: notice.Outcome})
 
-// PlayersMerged says that an unclaimed player turned out to be another player of the ladder. That
-// player now has the results of both players.
+// PlayersMerged says that a player counts as another one from now on, or no longer does, and how
+// that changes the ratings. If an admin has made the change, a further PlayersMerged for each
+// ladder whose ratings change has the Moved of that ladder, and nothing else.
 type PlayersMerged struct {
-	Username string `json:"username"` // without @
-	Name     Name   `json:"name"`     // the remaining player
-	// Undone has the numbers of the matches that were undone because both players had taken part in
-	// them.
-	Undone []int `json:"undone,omitempty"`
-	Moved
+	Username string `json:"username,omitempty"` // of an unclaimed player, without @; empty if Player is set
+	Player   Name   `json:"named,omitzero"`
+	Name     Name   `json:"name,omitzero"` // the other player
+	Split    bool   `json:"split,omitempty"`
+	Undone   []int  `json:"undone,omitempty"`   // the numbers of the matches that no longer count
+	Restored []int  `json:"restored,omitempty"` // the numbers of the matches that count again
+	Moved           // empty in the answer to an admin
 }
 
 var _ = notice.Register[PlayersMerged](notice.Kind{Name: "players_merged", Purpose: notice.Notification})
@@ -207,7 +212,7 @@ type Moved struct {
 // Joined says that a player is now in the ladder, or was already.
 type Joined struct {
 	Name    Name `json:"name"`
-	Guest   bool `json:"guest,omitempty"` // the player is a guest, whom another person has added
+	Guest   bool `json:"guest,omitempty"` // the player is a guest, added by another person
 	Elo     int  `json:"elo"`
 	Already bool `json:"already,omitempty"` // the player was in the ladder before
 	Back    bool `json:"back,omitempty"`    // the player had left the group
@@ -219,7 +224,7 @@ var _ = notice.Register[Joined](notice.Kind{Name: "joined", Purpose: notice.Outc
 // RefusalCode is the reason for a refusal.
 type RefusalCode string
 
-// The reasons.
+// The reasons for refusals. Name, Near, Who, Number, Minutes and Matches are fields of the Refusal.
 const (
 	SamePlayer    RefusalCode = "same_player"      // a match names the same person twice
 	NoDraws       RefusalCode = "no_draws"         // the ladder has no draws
@@ -229,15 +234,16 @@ const (
 	NotPlayed     RefusalCode = "not_played"       // the sender is not a player
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and was never seen
 	PlayerOut     RefusalCode = "out"              // Who is out of the group's rankings
-	SenderOut     RefusalCode = "out_you"          // the same if Who is the sender
-	GuestOut      RefusalCode = "out_guest"        // the same if Who is the guest Name
+	SenderOut     RefusalCode = "out_you"          // like PlayerOut, but Who is the sender
+	GuestOut      RefusalCode = "out_guest"        // like PlayerOut, but Who is the guest Name
 	TooManyAtOnce RefusalCode = "too_many_at_once" // gave up after conflicts, locks or timeouts
 
 	GuestUnusable RefusalCode = "guest_unusable" // Name cannot be a guest's name
-	NameTaken     RefusalCode = "name_taken"     // the player Near has the name of a new guest; Name is a free one
+	NameTaken     RefusalCode = "name_taken"     // the player Near has the name of a new guest; Name is a free name
+	OneGuest      RefusalCode = "one_guest"      // Name is like the names of several guests
 	NeedsNoGuest  RefusalCode = "needs_no_guest" // Name is an account, so it cannot be a guest
 
-	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
+	TooManyMatches RefusalCode = "too_many_matches" // a message reports more than Matches matches
 
 	UnevenTeams RefusalCode = "uneven_teams" // the ladder requires sides of the same size
 	OddPlayers  RefusalCode = "odd_players"  // the players do not divide into sides of equal size
@@ -253,13 +259,13 @@ const (
 	UndoneAlready RefusalCode = "undone_already" // the match is already undone
 	SameScore     RefusalCode = "same_score"     // the match already has the new score
 	SameLineup    RefusalCode = "same_lineup"    // the match already has the players and the result
-	WrongLineup   RefusalCode = "wrong_lineup"   // the people named are too many or too few, or can play in many ways
-	TooFarBack    RefusalCode = "too_far_back"   // too many later matches to replay: Matches
-	// MergedAlready means that the player with this Name counts as asked already, or counts as
-	// another player and has to be split first.
+	WrongLineup   RefusalCode = "wrong_lineup"   // too many or too few people are named, or they can play in many ways
+	TooFarBack    RefusalCode = "too_far_back"   // Matches later matches exist, too many to replay
+	// MergedAlready means that the player with this Name already counts as the requested player, or
+	// counts as another player and has to be split from that player first.
 	MergedAlready   RefusalCode = "merged_already"
-	NotMerged       RefusalCode = "not_merged"         // the player with this Name counts as nobody else
-	TooManyToReplay RefusalCode = "too_many_to_replay" // a change of players would replay too many: Matches
+	NotMerged       RefusalCode = "not_merged"         // the player with this Name does not count as another player
+	TooManyToReplay RefusalCode = "too_many_to_replay" // a merge or a split would replay Matches matches, too many
 	ChangedSince    RefusalCode = "changed_since"      // the match changed after the button was made
 	// MatchGone means that the match of a button is gone. Another match may now have its number.
 	MatchGone     RefusalCode = "match_gone"
@@ -272,8 +278,8 @@ const (
 	UndoneLongAgo RefusalCode = "undone_long_ago" // the undo was more than Minutes ago
 	// NotUndoneByYou means that the sender did not undo the match, and is not an admin.
 	NotUndoneByYou RefusalCode = "not_undone_by_you"
-	// SamePersonTwice means that two of the match's players are the same person, so it cannot
-	// count.
+	// SamePersonTwice means that two of the match's players are the same person, so the match
+	// cannot count.
 	SamePersonTwice  RefusalCode = "same_person_twice"
 	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid no match in the last Minutes
 	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has to name the match
@@ -284,6 +290,13 @@ const (
 	// AskedAlready means that the sender has yet to answer an earlier prompt about the match.
 	AskedAlready RefusalCode = "asked_already"
 	PromptOver   RefusalCode = "prompt_over" // the prompt can no longer be answered
+
+	FileTooLarge    RefusalCode = "file_too_large"   // a file has more than Matches megabytes
+	FileTooLong     RefusalCode = "file_too_long"    // a file has more than Matches rows
+	TooManyNames    RefusalCode = "too_many_names"   // a file has more than Matches names
+	TooManyLater    RefusalCode = "too_many_later"   // Matches later matches exist, too many to replay in the chat
+	GroupNotEmpty   RefusalCode = "group_not_empty"  // an export is restored only into a group without matches
+	FileUnavailable RefusalCode = "file_unavailable" // the messenger does not have the file, for now or forever
 
 	SentAsChannel RefusalCode = "sent_as_channel" // the person behind a channel is unknown
 
@@ -300,7 +313,7 @@ const (
 	LadderExists   RefusalCode = "ladder_exists"    // a ladder of the group has, or would get, this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
 	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders; Name lists the active ones
-	TooManyLadders RefusalCode = "too_many_ladders" // the group has Matches active ladders, the maximum
+	TooManyLadders RefusalCode = "too_many_ladders" // the group already has Matches active ladders, the maximum
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line names another ladder, Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
@@ -318,7 +331,7 @@ const (
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
-	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions; results have a limit of their own
+	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions
 	TooManyPresses   RefusalCode = "too_many_presses"   // over the limit on presses; nothing changed
 	TooManyResults   RefusalCode = "too_many_results"   // over the limit on results; nothing changed
 )
@@ -333,12 +346,13 @@ type Refusal struct {
 	Who  *Name  `json:"who,omitempty"`  // the player whom the refusal is about
 	// Ladders are the names of the ladders that are not archived, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
-	Number  int    `json:"number,omitempty"` // of the match or season, depending on the code; 0 for none
+	Number  int    `json:"number,omitempty"` // the number of a match or season, depending on the code; 0 for none
 	// Minutes is how long the players and the reporter may amend a match, or how long an undone
 	// match can be restored.
 	Minutes int `json:"minutes,omitempty"`
 	Matches int `json:"matches,omitempty"` // a number of matches or ladders, depending on the code
-	// Instead is what an anonymous admin can send instead of pressing a button, empty for nothing.
+	// Instead is what an anonymous admin can send instead of pressing a button, empty if there is
+	// nothing to send.
 	Instead string `json:"instead,omitempty"`
 }
 

@@ -23,7 +23,7 @@ type operation interface {
 	rejectedResults(*Snapshot) []RejectedResult
 	// refuse returns a refusal that does not depend on the sender's permission, nil if there is
 	// none. permission and decide are called only after it has returned nil, except that decide may
-	// be called alone in an unknown chat.
+	// be called alone if the chat is not stored.
 	refuse(*Snapshot) Notice
 	// permission returns who may run the operation.
 	permission(*Snapshot) Permission
@@ -37,7 +37,7 @@ type operation interface {
 // subject identifies the matches that an operation is about, if any.
 type subject struct {
 	amended    *StoredMatch // nil for none
-	reportedAt time.Time    // when the new matches were reported, zero for none
+	reportedAt time.Time    // the PlayedAt of the new matches, zero for none
 }
 
 // plain is an operation that needs nothing, changes nothing, and may be run by any sender. Other
@@ -62,7 +62,7 @@ func decideUnlessRefused(op operation, snap *Snapshot) (Decision, need, error) {
 	return op.decide(snap)
 }
 
-// answer is an operation that only answers with a notice.
+// answer is an operation that only sends a notice.
 type answer struct {
 	plain
 	people participants
@@ -75,7 +75,7 @@ func (a answer) decide(*Snapshot) (Decision, need, error) {
 	return Decision{Notice: a.notice}, nil, nil
 }
 
-// event is an operation that any sender may run. fn makes its decision.
+// event is an operation that any sender may run. fn returns its decision.
 type event struct {
 	plain
 	people participants
@@ -98,7 +98,8 @@ func (o Origin) answer(n Notice) Decision {
 // Permission is who may run an operation.
 type Permission struct {
 	Who Who
-	// Involved means that the sender is involved. It matters only if Who is the constant Involved.
+	// Involved is set if the sender is involved in the match or prompt. It is used only if Who is
+	// the constant Involved.
 	Involved bool
 	Refusal  Refusal // for senders without permission
 }
@@ -113,7 +114,7 @@ const (
 	OnlyAdmins     // admins alone
 )
 
-// AdminStatus is whether the sender of a command is an admin of the chat.
+// AdminStatus says whether the sender of a command is an admin of the chat.
 type AdminStatus int
 
 const (
@@ -138,7 +139,7 @@ func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 // asAdmin reports whether the sender can have permission only as an admin.
 func (p Permission) asAdmin() bool { return p.Who == OnlyAdmins || p.Who == Involved && !p.Involved }
 
-// Admins finds out who is an admin of a chat.
+// Admins finds out whether a person is an admin of a chat.
 type Admins interface {
 	IsAdmin(ctx context.Context, chat ExternalChatID, user ladder.UserID) (bool, error)
 }
@@ -181,12 +182,12 @@ func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
-// Say answers a command with the Notice, and changes nothing. If Malformed is empty, the answer to
-// a pressed button replaces the message with the button, unless the answer is a refusal.
+// Say answers a command with the Notice and changes nothing. If Malformed is empty, the answer to a
+// pressed button replaces the message with the button, unless the answer is a refusal.
 type Say struct {
 	Notice Notice
-	// Malformed is the name of a command that should have reported or amended a match, otherwise
-	// empty.
+	// Malformed is the name of the command if the command is a malformed report or amendment,
+	// otherwise empty.
 	Malformed string
 }
 
@@ -200,8 +201,8 @@ func (say Say) plan(_ *Service, c *call) *call {
 
 // reading defers the choice of the call's operation until the group's members and ladders are
 // known, because the message may use plain names. read then parses the message. needs is what the
-// operation may need besides people. Of these calls, only a report adds players, unless the caller
-// changes that.
+// operation may need besides people. Only a report may then have an effect or add players, unless
+// the caller of reading changes that.
 func (c *call) reading(needs Needs, read func(*Snapshot) operation) *call {
 	needs.People, needs.Everybody = c.named(), true
 	if c.reports {

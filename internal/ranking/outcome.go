@@ -11,8 +11,8 @@ import (
 // CommandOutcome is the outcome of a command, as logged and as stored with the command's key.
 type CommandOutcome string
 
-// The outcomes. A failed command that will be retried has none, and neither does a message that
-// turns out not to be a command.
+// The outcomes. Neither a failed command that will be retried nor a message that turns out not to
+// be a command has an outcome.
 const (
 	OutcomeRecorded       CommandOutcome = "recorded"
 	OutcomeUndone         CommandOutcome = "undone"
@@ -59,7 +59,6 @@ func (s *Service) logOutcome(ctx context.Context, c *call, outcome CommandOutcom
 	c.LogOutcome(ctx, s.log, outcome, time.Since(started))
 }
 
-// outcomeOf returns the outcome of a command that makes these changes.
 func (j *job) outcomeOf(changes Changes) CommandOutcome {
 	notice := changes.said()
 	switch {

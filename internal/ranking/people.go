@@ -47,7 +47,7 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 }
 
 // claimant returns the account of the person if the group also has an unclaimed player with the
-// person's username. Both are then the same person. Otherwise it returns nil.
+// person's username. Both are then the same person. Otherwise, it returns nil.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.named().ID == k.Unclaimed.ID {
 		return nil
@@ -55,15 +55,19 @@ func (k Known) claimant() *Player {
 	return k.named()
 }
 
+// countsAsGuest reports whether the person claims a player who counts as a player without an
+// account.
+func (k Known) countsAsGuest() bool { return k.Claimed && k.Named != nil && !k.IsAccount() }
+
 // Identify sets the Player of the person p, and Claimed or New if that applies. The Player is the
 // first of these that exists:
 //   - the account with p's id
 //   - if p has no id, the account last seen in the group with p's username
-//   - the group's unclaimed player with p's username, or guest
+//   - the group's unclaimed player with p's username, or the guest p
 //   - a new player with the id added, unless added is 0
 //
-// If none exists, the Player stays nil. If the player counts as another one, that one is the Player
-// instead, and the player is Named.
+// If none exists, the Player stays nil. If the player found counts as another player, the other
+// player becomes the Player, and the player found becomes Named.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -104,7 +108,6 @@ func (ps *participants) add(p command.Person) int {
 // index returns the index of a person, -1 if the person is not present.
 func (ps participants) index(p command.Person) int { return slices.IndexFunc(ps, p.IsSame) }
 
-// addSides adds the people of two sides, and returns their indexes.
 func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
 	for side, people := range sides {
 		for _, p := range people {
@@ -122,7 +125,7 @@ func (ps participants) areOfEarlierMessage(sender participants) {
 	}
 }
 
-// complete replaces each person without an id with the same person from shown, if any.
+// complete replaces each person without an id with the same person in shown, if any.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, p.IsSame)
@@ -142,8 +145,8 @@ func senderOf(o Origin) participants {
 
 func (p Player) name() Name { return Name{Player: p.ID} }
 
-// senderName returns the sender's name. The first of the snapshot's People must be the sender, with
-// a Player.
+// senderName returns the sender's name. The first of the snapshot's People must be the sender and
+// must have a Player.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
 // shownName returns what the group calls the Player, which must not be nil: the nick, or else the
@@ -161,8 +164,8 @@ func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// StandingIn returns the person's Standing, or a new standing under the rules of l if that is nil.
-// The new standing of a person without a player has no Player.
+// StandingIn returns the person's Standing, or a new standing under the rules of l if there is
+// none. The new standing of a person without a player has no Player.
 func (k Known) StandingIn(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing

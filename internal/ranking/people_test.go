@@ -116,8 +116,8 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
-// TestCame: a command that a person sends to a group sets Came in the sighting, unless Came is
-// already set or the sighting is newer than the command.
+// TestCame checks that a command that a person sends to a group sets Came in the sighting, unless
+// Came is already set or the sighting is newer than the command.
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

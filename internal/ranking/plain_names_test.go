@@ -15,8 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlainNames: a plain name means the player who has it, and adds no player. People who are only
-// shown by the message are not added either.
+// TestPlainNames checks that a plain name means the player who has it, and adds no player. People
+// who are only shown by the message are not added either.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -44,8 +44,27 @@ func TestPlainNames(t *testing.T) {
 	g.has(t, 5, "players")
 }
 
-// TestNothingMeant: a report or a question with an unknown name adds no player, not even its
-// sender. A question about a player does not add its sender either.
+// TestNamelessAreNamed checks that the number that messages show for an account without a name
+// means that account in a report and in a question. The first account has the number 1.
+func TestNamelessAreNamed(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	first, second := command.Person{ID: 1301, Name: ranking.Nameless}, command.Person{ID: 1302, Name: ranking.Nameless}
+	g.record(t, &bob, bob, second, 1, 3)
+	g.record(t, &bob, bob, first, 1, 3)
+	must(t, g.Do(t.Context(), saying(g.origin(&bob), "match", "Player 2 1:3"), ranking.ReadReport{}))
+	o := g.origin(&bob)
+	g.question(t, saying(o, "stats", "игрок 1"), stats.Typed{Form: stats.PersonCommand{}})
+	if n := standingIn(t, g.notice(t, o.Key)); n.Won != 1 || !n.Other {
+		t.Errorf("the standing of Player 1 is %+v", n)
+	}
+	equal(t, "the matches played", []string{"1301 2", "1302 1"}, texts(t, g, `
+		SELECT concat_ws(' ', p.telegram_user_id, s.played) FROM group_players s JOIN players p ON p.id = s.player_id
+		WHERE p.display_name = '…' ORDER BY 1`))
+}
+
+// TestNothingMeant checks that a report or a question with an unknown name adds no player, not even
+// its sender. A question about a player does not add its sender either.
 func TestNothingMeant(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -67,8 +86,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'asked'")
 }
 
-// TestNamedTeams: a /teams with plain names is answered with teams. A button below the teams starts
-// a wizard that asks the person who presses the button for the score.
+// TestNamedTeams checks that a /teams with plain names is answered with teams. A button below the
+// teams starts a wizard that asks the person who presses the button for the score.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -94,8 +113,8 @@ func TestNamedTeams(t *testing.T) {
 	g.has(t, 4, "players")
 }
 
-// TestRoundTripsOfNames: a result with a plain name takes two round trips, and a question with a
-// plain name takes three.
+// TestRoundTripsOfNames checks that a result with a plain name takes two round trips, and a
+// question with a plain name takes three.
 func TestRoundTripsOfNames(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

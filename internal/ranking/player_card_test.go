@@ -11,8 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlayerCard: /player shows admins a player, whom the command names, mentions or replies to. It
-// refuses all others, and adds nobody.
+// TestPlayerCard checks that /player shows an admin the player whom the command names, mentions or
+// replies to. Senders who are not admins are refused. The command adds no player.
 func TestPlayerCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -46,8 +46,9 @@ func TestPlayerCard(t *testing.T) {
 	g.has(t, players, "players")
 }
 
-// TestChoosePlayer: the first choices are the players with a similar name, and then those who have
-// played the least. An account is merged with accounts on one page, and with others on another.
+// TestChoosePlayer checks that the choices begin with players with a similar name, followed by the
+// players who have played the least. For an account, one page offers only accounts, and another
+// page offers all other players.
 func TestChoosePlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -82,9 +83,9 @@ func TestChoosePlayer(t *testing.T) {
 	}
 }
 
-// TestMappingPrompt: before a merge or a split, the bot says which matches move, which cease to
-// count or count again, and which seasons that are over may change. A button made for other
-// matches is refused.
+// TestMappingPrompt checks that before a merge or a split, the bot says which matches move, which
+// cease to count or count again. A button made for other matches changes nothing and asks again.
+// The outcome replaces the question.
 func TestMappingPrompt(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -102,19 +103,76 @@ func TestMappingPrompt(t *testing.T) {
 		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, op))
 		return g.notice(t, o.Key)
 	}
+	var shown int // in the last prompt
+	mustAsk := func(op ranking.Operation, want ranking.MappingPrompt) {
+		t.Helper()
+		asked, _ := do(admin, op).(ranking.MappingPrompt)
+		shown, asked.Shown = asked.Shown, 0
+		checkNotice(t, asked, want)
+	}
 	merge := ranking.MergePlayers{From: id("dave"), Into: id("Bob")}
 	merge.Ask = ranking.AskMerge
 	daves, bobs := ranking.Name{Name: "dave"}, ranking.Name{Name: "Bob"}
 	checkNotice(t, do(nobodyIsAdmin, merge), ranking.Refusal{Code: ranking.AdminsOnly})
-	checkNotice(t, do(admin, merge), ranking.MappingPrompt{
+	mustAsk(merge, ranking.MappingPrompt{
 		Ask: ranking.AskMerge, From: daves, Into: bobs, Moves: 2, Last: []int{3, 1}, Undone: []int{2},
 	})
-	merge.MappingStep = ranking.MappingStep{Shown: new(2)}
-	checkNotice(t, do(admin, merge), ranking.Refusal{Code: ranking.UnknownButton})
-	merge.MappingStep = ranking.MappingStep{Shown: new(3)}
-	checkNotice(t, do(admin, merge), ranking.PlayersMapped{Player: daves, Into: bobs, Undone: []int{2}})
-	split := ranking.SplitPlayer{Player: id("dave"), MappingStep: ranking.MappingStep{Ask: ranking.AskSplit}}
-	checkNotice(t, do(admin, split), ranking.MappingPrompt{
-		Ask: ranking.AskSplit, From: daves, Into: bobs, Moves: 2, Last: []int{3, 1}, Restored: []int{2},
+	// Of Dave's matches, one ceases to count, and another one takes its place.
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ofMatch(1)}))
+	g.record(t, &alice, alice, dave, 3, 1)
+	merge.MappingStep = ranking.MappingStep{Shown: new(shown)}
+	mustAsk(merge, ranking.MappingPrompt{
+		Ask: ranking.AskMerge, Again: true, From: daves, Into: bobs, Moves: 2, Last: []int{5, 3}, Undone: []int{2},
 	})
+	merge.Shown = new(shown)
+	checkNotice(t, do(admin, merge), ranking.PlayersMerged{Player: daves, Name: bobs, Undone: []int{2}})
+	split := ranking.SplitPlayer{Player: id("dave"), MappingStep: ranking.MappingStep{Ask: ranking.AskSplit}}
+	asked := ranking.MappingPrompt{
+		Ask: ranking.AskSplit, From: daves, Into: bobs, Moves: 2, Last: []int{5, 3}, Restored: []int{2},
+	}
+	mustAsk(split, asked)
+	split.MappingStep, asked.Again = ranking.MappingStep{Shown: new(shown + 1)}, true
+	mustAsk(split, asked)
+	split.Shown = new(shown)
+	must(t, g.Do(dbtest.WithAdmin(t.Context(), admin), g.press(&alice), split))
+	equal(t, "the message with the pressed button",
+		[]ranking.PlayersMerged{{Player: daves, Name: bobs, Split: true, Restored: []int{2}}},
+		notices[ranking.PlayersMerged](t, g, `action = 'page' AND edited_message_id = 77`))
+}
+
+// TestMergeOfNewAccount checks that once an unclaimed player has become an account, an old button
+// merges it neither into a guest, nor into an account without the questions about two accounts.
+func TestMergeOfNewAccount(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	grandma := g.addGuestTo(t)
+	g.record(t, &alice, alice, command.Person{Username: carol.Username}, 3, 1)
+	merge := ranking.MergePlayers{From: g.player(t, carol.Username), Into: g.player(t, "Alice")}
+	merge.Ask = ranking.AskMerge
+	asked := g.asAdmin(t, &zoe, merge).(ranking.MappingPrompt)
+	must(t, g.Do(t.Context(), g.origin(&carol), ranking.Join{}))
+	equal(t, "the question", ranking.AskAccounts, g.asAdmin(t, &zoe, merge).(ranking.MappingPrompt).Ask)
+	merge.MappingStep = ranking.MappingStep{Shown: &asked.Shown}
+	again := g.asAdmin(t, &zoe, merge).(ranking.MappingPrompt)
+	if again.Ask != ranking.AskAccounts || !again.Again {
+		t.Errorf("the old button is answered with %+v", again)
+	}
+	merge.Into = grandma.Player
+	checkNotice(t, g.asAdmin(t, &zoe, merge), ranking.Refusal{Code: ranking.UnknownButton})
+	g.has(t, 0, "sightings WHERE counts_as IS NOT NULL")
+}
+
+// TestSplitPromptNamesWhoStays checks that before a split, the bot says who else still counts as
+// the player.
+func TestSplitPromptNamesWhoStays(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	grandma, into := g.addGuestTo(t), g.player(t, "Alice")
+	g.record(t, &bob, bob, command.Person{Username: "dave"}, 3, 1)
+	for _, from := range []ladder.PlayerID{g.player(t, "dave"), grandma.Player} {
+		g.asAdmin(t, &zoe, ranking.MergePlayers{From: from, Into: into})
+	}
+	split := ranking.SplitPlayer{Player: grandma.Player, MappingStep: ranking.MappingStep{Ask: ranking.AskSplit}}
+	asked := g.asAdmin(t, &zoe, split).(ranking.MappingPrompt)
+	equal(t, "those who stay", []ranking.Name{{Name: "dave"}}, asked.Stay)
 }

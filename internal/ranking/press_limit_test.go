@@ -18,10 +18,10 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return all[0]
 }
 
-// TestPressLimit: each person may make 60 presses a minute, in all groups together. Further presses
-// are refused, and their keys are not stored, unless an operator retries them. A press that undoes
-// a match directly does not count. A service without a limit on results has no limit on presses
-// either.
+// TestPressLimit checks that each person may make 60 presses a minute, in all groups together.
+// Further presses are refused, and their keys are not stored, unless an operator retries them. A
+// press that undoes a match directly does not count. A service without a limit on results has no
+// limit on presses either.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)

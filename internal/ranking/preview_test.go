@@ -20,8 +20,8 @@ func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person)
 	return g.notice(t, o.Key)
 }
 
-// TestOddsComeTrue: a match recorded right after the question changes the ratings exactly as the
-// answer said, under random rules and with new players.
+// TestOddsComeTrue checks that a match recorded right after the question changes the ratings
+// exactly as the answer said, under random rules and with new players.
 func TestOddsComeTrue(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -69,8 +69,8 @@ func TestOddsComeTrue(t *testing.T) {
 	})
 }
 
-// TestOddsAboutStrangers: a question about odds or teams adds no players. The answer about odds
-// marks people who have not played.
+// TestOddsAboutStrangers checks that a question about odds or teams adds no players. The answer
+// about odds marks people who have not played.
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -113,8 +113,9 @@ func TestOddsAboutStrangers(t *testing.T) {
 	g.has(t, 1, `outbox WHERE payload->>'code' = 'odd_players'`)
 }
 
-// TestTeamsToCard: a button below proposed teams replaces them with the next split. Another button
-// starts a wizard for a match of these teams. The person who presses that button reports the match.
+// TestTeamsToCard checks that a button below proposed teams replaces them with the next split.
+// Another button starts a wizard for a match of these teams. The person who presses that button
+// reports the match.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

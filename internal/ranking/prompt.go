@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
@@ -23,7 +22,7 @@ type PromptRef struct {
 // PromptKind is what a prompt is about.
 type PromptKind string
 
-// PromptUndo asks whether to undo a match, its only Choice.
+// PromptUndo asks whether to undo a match. The match is the only Choice.
 const PromptUndo PromptKind = "undo"
 
 // PromptOption is an answer to a prompt. Every prompt accepts Cancel, and a Choice of what it
@@ -39,7 +38,7 @@ type Cancel struct{}
 // score.
 type Complete struct{}
 
-// Choice is the index of an option that a prompt offers, from 0.
+// Choice is the zero-based index of an option that a prompt offers.
 type Choice int
 
 // chosen returns the offered item that an option chooses. ok is false if it chooses none.
@@ -52,8 +51,19 @@ func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 }
 
 // PromptWindow is how long a prompt can be answered after the messenger has accepted its message,
-// or after a press or a reply has changed its question.
+// or after a press or a reply has changed its question. A PromptImport has another Window.
 const PromptWindow = 5 * time.Minute
+
+// importWindow is the Window of a PromptImport: people edit a file before they reply.
+const importWindow = 24 * time.Hour
+
+// Window is the PromptWindow of prompts of this kind.
+func (k PromptKind) Window() time.Duration {
+	if k == PromptImport {
+		return importWindow
+	}
+	return PromptWindow
+}
 
 // Prompt is a question with buttons. It is open until it is answered or canceled, its timer ends
 // it, or an edit of the message that led to it takes effect.
@@ -65,7 +75,8 @@ type Prompt struct {
 	Closed    bool
 }
 
-// is reports whether p, found by the id of ref, also has the tag of ref. A nil prompt does not.
+// is reports whether p, found by the id of ref, also has the tag of ref. It returns false for a nil
+// prompt.
 func (p *Prompt) is(ref PromptRef) bool { return p != nil && p.tag() == ref.Tag }
 
 func (p *Prompt) tag() MatchTag {
@@ -76,6 +87,8 @@ func (p *Prompt) tag() MatchTag {
 		return p.Wizard.tag()
 	case p.Which != nil:
 		return p.Which.Tag
+	case p.Import != nil:
+		return p.Import.tag()
 	default:
 		return TagOf(p.Key)
 	}
@@ -90,6 +103,8 @@ func (p *Prompt) isOf(l Ladder) bool {
 		asked = p.Report.Ladder
 	case p.Wizard != nil:
 		asked = p.Wizard.Ladder
+	case p.Import != nil:
+		asked = p.Import.Ladder
 	}
 	return asked == 0 || asked == l.ID
 }
@@ -101,6 +116,8 @@ func (p Prompt) dropped() Notice {
 		return UndoDropped{Number: p.Number}
 	case PromptReport:
 		return p.Report.dropped(nil)
+	case PromptImport:
+		return ImportDropped{}
 	default:
 		return ReportDropped{}
 	}
@@ -118,6 +135,7 @@ type NewPrompt struct {
 	Report   *ReportRequest  // for a PromptReport
 	Wizard   *WizardRequest  // for a PromptWizard
 	Which    *WhichRequest   // for a PromptWhich
+	Import   *ImportRequest  // for a PromptImport
 }
 
 // PromptEnd is how a prompt was closed.
@@ -126,15 +144,16 @@ type PromptEnd string
 const (
 	PromptAnswered PromptEnd = "answered"
 	PromptCanceled PromptEnd = "cancelled" // by a person, or by an edit of the message that led to it
-	PromptExpired  PromptEnd = "expired"   // it was not answered in time
+	PromptExpired  PromptEnd = "expired"   // unanswered for too long, or about a player who is TakenOut
 )
 
 // ClosedPrompt is a prompt to be closed. If it is closed already, Apply fails with ErrConflict.
 type ClosedPrompt struct {
 	ID PromptID
 	As PromptEnd
-	// Settles is the key of the message behind the prompt if further edits of that message are
-	// ignored although no match has that key. Otherwise it is empty.
+	// Settles is the key of the message that led to the prompt, if the answer settles that message
+	// although no match has its key. Further edits of the message are then ignored. Otherwise,
+	// Settles is empty.
 	Settles string
 }
 
@@ -159,6 +178,8 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 		return a.planReport(s, c)
 	case p.Kind == PromptWizard:
 		return a.planWizard(s, c)
+	case p.Kind == PromptImport:
+		return a.planImport(s, c)
 	default:
 		match, _ := p.match(a.Option)
 		op.undo.Match, op.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
@@ -170,28 +191,26 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 }
 
 // finding gives the call a job that looks for the prompt to answer. The kind of prompt determines
-// what else to read. The operation planned for the answer checks the prompt again.
+// what else to read. The operation that is then planned for the answer checks the prompt again.
 func (c *call) finding(f findPrompt) *call {
 	return c.with(job{
 		name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f,
 	})
 }
 
-// findPrompt looks for a prompt, and for the group's members if everybody is set. A reply is
-// ignored unless the prompt is an open wizard that asks the reply's sender.
+// findPrompt looks for a prompt, and for the group's members if everybody is set.
 type findPrompt struct {
 	plain
 	ref       PromptRef
 	everybody bool
-	isReply   bool
-	by        *command.Person // the sender of the reply
+	accepts   func(*Prompt) bool // whether the command answers the prompt; nil if a button was pressed
 }
 
 func (f findPrompt) needs() Needs { return Needs{Prompt: f.ref.ID, Everybody: f.everybody} }
 
 func (f findPrompt) decide(snap *Snapshot) (Decision, need, error) {
 	p := snap.Prompt
-	if f.isReply && (!p.is(f.ref) || p.Wizard == nil || p.Closed || f.by == nil || p.Wizard.Reporter.ID != f.by.ID) {
+	if f.accepts != nil && (!p.is(f.ref) || !f.accepts(p)) {
 		return Decision{ignored: true}, nil, nil
 	}
 	return Decision{}, foundPrompt{p, snap.everybody()}, nil
@@ -214,7 +233,6 @@ func (p promptOperation) needs() Needs {
 	return needs
 }
 
-// refuse returns why the answer is refused, nil if it is not.
 func (p promptOperation) refuse(snap *Snapshot) Notice {
 	if !snap.Prompt.is(p.Prompt) {
 		return Refusal{Code: UnknownButton}
@@ -231,8 +249,9 @@ func (p promptOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission checks whether the sender may undo the match when the answer comes, because the sender
-// may have lost the permission since the prompt was sent. The person asked may cancel in any case.
+// permission checks whether the sender may undo the match at the time of the answer, because the
+// sender may have lost the permission since the prompt was sent. The person asked may cancel in any
+// case.
 func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
@@ -276,12 +295,12 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 // that ask something, such as FixPrompt, have no Prompt.
 func IsPrompt(kind string) bool {
 	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, TogetherPrompt{},
-		NamePrompt{}, ScorePrompt{}}
+		NamePrompt{}, ScorePrompt{}, ImportPrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
 }
 
-// UndoPrompt asks an admin whether to undo a match that they could not undo as a player or
-// reporter, or a sender whether to undo their last match that counts.
+// UndoPrompt asks whether to undo a match. It is for an admin who may not undo the match as a
+// player or reporter, or for a sender whose last match is already undone.
 type UndoPrompt struct {
 	// Prompt is the open prompt that the notice repeats. It is 0 in the prompt's first message,
 	// whose notice has the same id as the prompt.
@@ -303,7 +322,7 @@ var _ = notice.Register[UndoPrompt](notice.Kind{Name: "undo_prompt", Purpose: no
 // still undo the match.
 type UndoDropped struct {
 	Number int       `json:"number"`       // 0 if no match was chosen
-	By     *Reporter `json:"by,omitempty"` // who canceled; nil if the prompt expired
+	By     *Reporter `json:"by,omitempty"` // the person who canceled, nil if the prompt expired
 }
 
 var _ = notice.Register[UndoDropped](notice.Kind{Name: "undo_dropped", Purpose: notice.Outcome})

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestOpenPromptsOfJoinedChats: if two chats become one while each has an open prompt, both prompts
-// can still be answered or expire. An answer finds the match of the detached group gone. When
-// the prompts expire, only the message in the newer chat is edited.
+// TestOpenPromptsOfJoinedChats checks that if two chats become one while each has an open prompt,
+// both prompts can still be answered or expire. An answer finds the match of the detached group
+// gone. When the prompts expire, only the message in the newer chat is edited.
 func TestOpenPromptsOfJoinedChats(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"answered", "expired"} {

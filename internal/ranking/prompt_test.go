@@ -55,8 +55,8 @@ func (g *game) askBy(t *testing.T, sender *command.Person) {
 	})
 }
 
-// TestPromptOfYoungMatch: the prompt gives the date of a match only if the match is at least 24
-// hours old.
+// TestPromptOfYoungMatch checks that the prompt gives the date of a match only if the match is at
+// least 24 hours old.
 func TestPromptOfYoungMatch(t *testing.T) {
 	t.Parallel()
 	for age, wantsDate := range map[time.Duration]bool{0: false, 24*time.Hour - time.Second: false, 24 * time.Hour: true} {
@@ -90,7 +90,6 @@ func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
 	}
 }
 
-// due makes all timers due.
 func (g *game) due(t *testing.T) {
 	t.Helper()
 	g.exec(t, `UPDATE timers SET due_at = now()`)
@@ -110,8 +109,8 @@ func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	return nil
 }
 
-// TestPromptIsAnswered: if an admin undoes a match of other people, the bot asks first. The answer
-// takes effect once.
+// TestPromptIsAnswered checks that if an admin undoes a match of other people, the bot asks first.
+// The answer takes effect once.
 func TestPromptIsAnswered(t *testing.T) {
 	t.Parallel()
 	by := func(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
@@ -154,8 +153,9 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: a forged or unauthorized answer changes nothing and gets only a toast. If the
-// match has changed since the prompt was made, an answer replaces the prompt with a refusal.
+// TestPromptRefuses checks that a forged or unauthorized answer changes nothing and gets only a
+// toast. If the match has changed since the prompt was made, an answer replaces the prompt with a
+// refusal.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -211,7 +211,8 @@ func TestPromptRefuses(t *testing.T) {
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: when a prompt expires, its message is edited once, if it was delivered.
+// TestPromptEndsByItself checks that when a prompt expires, its message is edited once, if it was
+// delivered.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -251,8 +252,8 @@ func TestPromptEndsByItself(t *testing.T) {
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
-// TestUnansweredReports: when a PromptReport or a PromptWizard expires, its message says that
-// nothing was recorded.
+// TestUnansweredReports checks that when a PromptReport or a PromptWizard expires, its message says
+// that nothing was recorded.
 func TestUnansweredReports(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -278,9 +279,9 @@ func TestUnansweredReports(t *testing.T) {
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
 }
 
-// TestTimersFireOnce: a due timer fires once, even if several instances believe that they lead and
-// the clock jumps. A timer that is not due stays. A timer of an unknown kind, which a newer release
-// may have stored, fails and stays.
+// TestTimersFireOnce checks that a due timer fires once, even if several instances believe that
+// they lead and the clock jumps. A timer that is not due stays. A timer of an unknown kind, which a
+// newer release may have stored, fails and stays.
 func TestTimersFireOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -312,9 +313,9 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 2, "timers")
 }
 
-// TestPromptAnsweredAtOnce: two people press buttons of a prompt on two instances at once, and
-// sometimes the timer fires too. Only one of these takes effect. A person whose press has no effect
-// learns that it is too late.
+// TestPromptAnsweredAtOnce checks that only one action takes effect if two people press buttons of
+// a prompt on two instances at once, and sometimes the timer fires too. A person whose press has no
+// effect learns that it is too late.
 func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -25,13 +25,15 @@ type model struct {
 	t          *testing.T
 	rt         *rapid.T
 	id         int64
-	people     []command.Person // without usernames; see username
+	people     []command.Person // without usernames (see username), and then the guests
+	accounts   int              // number of people who are not guests
 	named      map[int]bool     // people whose account shows its username
 	unclaimed  map[int]*entity
 	known      map[int]*entity
+	nameless   []*entity // unclaimed players who lost their usernames to accounts
 	groups     []*modelGroup
 	entryCount int           // entries into seasons so far
-	waited     time.Duration // time without commands
+	waited     time.Duration // extra time that has passed between commands
 }
 
 func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
@@ -39,9 +41,12 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 		game: g, t: t, rt: rt, id: id,
 		named: make(map[int]bool), known: make(map[int]*entity), unclaimed: make(map[int]*entity),
 	}
-	for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
+	for i := range rapid.IntRange(3, 7).Draw(rt, "people") {
 		s.people = append(s.people, command.Person{ID: ladder.UserID(id*10 + int64(i)), Name: fmt.Sprintf("Person %d", i)})
 	}
+	s.accounts = len(s.people)
+	guests := []command.Person{command.NewGuest("Grandma"), command.NewGuest("Tom")}
+	s.people = append(s.people, guests[:rapid.IntRange(0, 2).Draw(rt, "guests")]...)
 	return s
 }
 
@@ -56,8 +61,9 @@ func (s *model) newGroup() *modelGroup {
 	c := &modelGroup{
 		model: s, chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
 		ladders: []*modelLadder{only}, standard: only, topics: make(map[int64]*modelLadder),
-		left: make(map[*entity]time.Time),
-		zone: time.UTC,
+		zone: time.UTC, counts: make(map[*entity]*entity),
+		keys: make(map[string]*modelMatch),
+		left: make(map[*entity]time.Time), isOut: make(map[*entity]bool), mixed: make(map[*entity]bool),
 	}
 	s.groups = append(s.groups, c)
 	c.command(c.people[0], func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
@@ -72,11 +78,18 @@ func (s *model) newGroup() *modelGroup {
 type modelGroup struct {
 	*model
 	chat     ranking.ExternalChatID
-	matches  []*modelMatch  // of all ladders
+	matches  []*modelMatch  // of all ladders, by number
+	order    []*modelMatch  // in the order in which they are replayed
 	ladders  []*modelLadder // oldest first
 	standard *modelLadder   // the ladder that applies if no other does
 	topics   map[int64]*modelLadder
 	left     map[*entity]time.Time // players who left, with the time
+	isOut    map[*entity]bool      // players who are out of the rankings
+	mixed    map[*entity]bool      // players who may have left only some ladders, after a merge or a split
+	counts   map[*entity]*entity   // the player for whom each merged player counts
+	imports  []*modelImport
+	files    []string               // the texts of imported files
+	keys     map[string]*modelMatch // imported matches, by what identifies them
 	commands int
 	place    place // of the next commands
 	zone     *time.Location
@@ -91,13 +104,19 @@ type modelLadder struct {
 	seasons  []*modelSeason // the last is the current season
 }
 
-// entry is how a player entered a season: position in the order of entries, and start rating.
-type entry struct{ order, start int }
+// entry is how a player entered a season: position in the order of entries, start rating, and
+// whether by an import.
+type entry struct {
+	order, start int
+	imported     bool
+}
 
-// entity is a player in the model: a person who was seen, or an unclaimed username.
+// entity is a player in the model: a person who was seen, an unclaimed username, or a guest.
 type entity struct {
+	id        ladder.PlayerID // 0 until playerOf reads it
 	who       int
-	unclaimed bool
+	unclaimed bool // the player is a username or a guest
+	nameless  bool // an account has taken over the username
 }
 
 type modelMatch struct {
@@ -105,20 +124,22 @@ type modelMatch struct {
 	message    string // key of the message that reported it
 	ladder     *modelLadder
 	season     *modelSeason
-	sides      [2][]*entity
-	standIns   [2]int // nobodies on each side, who change nothing but its size
-	reporter   *entity
+	sides      [2][]*entity // as they were named
+	standIns   [2]int       // number of stand-ins on each side, who count only toward its size
+	sender     int          // the person who reported it
+	reporter   *entity      // the player for whom the sender counted
 	scores     []ladder.Score
 	playedAt   time.Time
+	reportedAt time.Time
 	rules      ladder.RatingRules
-	undone     bool
-	undoneBy   int       // the person who undid it; meaningless if the match counts or a merge undid it
+	undone     bool      // by a person
+	undoneBy   *entity   // the player for whom that person counted; meaningless unless undone is set
 	undoneAt   time.Time // when the undo was sent
-	merged     bool      // undone by a merge
-	samePerson bool      // two of its players became one
-	// turned means that the card shows side B first, because side B won, or had won before the
-	// score was fixed to a draw.
+	// turned is set if the card shows side B first, because side B won, or had won before the score
+	// was fixed to a draw.
 	turned bool
+	// imported is set if the match is of an import, gone if the import was taken back.
+	imported, gone bool
 }
 
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
@@ -139,15 +160,20 @@ func (s *model) showAccount(i int) {
 	if ghost == nil || !s.named[i] {
 		return
 	}
+	s.playerOf(ghost)
 	delete(s.unclaimed, i)
+	ghost.unclaimed = false
 	if e := s.known[i]; e != nil {
+		ghost.nameless, s.nameless = true, append(s.nameless, ghost)
 		for _, c := range s.groups {
-			c.merge(ghost, e)
+			c.claim(ghost, e)
 		}
 		return
 	}
-	ghost.unclaimed = false
 	s.known[i] = ghost
+	for _, c := range s.groups {
+		c.turn(ghost)
+	}
 }
 
 // seen returns the entity of a person whose account a command shows and needs as a player.
@@ -159,39 +185,6 @@ func (s *model) seen(i int) *entity {
 	return s.known[i]
 }
 
-func (c *modelGroup) merge(from, into *entity) {
-	for _, l := range c.ladders {
-		for _, s := range l.seasons {
-			merged, there := s.entries[from]
-			if !there {
-				continue
-			}
-			if s == l.season() {
-				delete(c.left, into) // an unclaimed player has not left
-			}
-			delete(s.entries, from)
-			kept, both := s.entries[into]
-			if !both {
-				kept = merged
-			}
-			s.entries[into] = kept
-		}
-	}
-	for _, m := range c.matches {
-		if all := m.players(); slices.Contains(all, from) && slices.Contains(all, into) {
-			m.merged, m.undone, m.samePerson = m.merged || !m.undone, true, true
-			continue
-		}
-		for _, side := range m.sides {
-			for i, e := range side {
-				if e == from {
-					side[i] = into
-				}
-			}
-		}
-	}
-}
-
 // isEven reports whether the sides have the same size, including the stand-ins.
 func (m *modelMatch) isEven() bool {
 	return len(m.sides[0])+m.standIns[0] == len(m.sides[1])+m.standIns[1]
@@ -199,8 +192,8 @@ func (m *modelMatch) isEven() bool {
 
 func (m *modelMatch) players() []*entity { return slices.Concat(m.sides[0], m.sides[1]) }
 
-// mentioned returns the entity meant by a username. If there is no such entity, mentioned adds an
-// unclaimed player.
+// mentioned returns the entity meant by a username or a guest's name. If there is no such entity,
+// mentioned adds an unclaimed player.
 func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
 		return e
@@ -211,17 +204,18 @@ func (s *model) mentioned(i int) *entity {
 	return s.unclaimed[i]
 }
 
+// addEntry enters a player in a season: the player for whom e counts.
 func (c *modelGroup) addEntry(l *modelLadder, s *modelSeason, e *entity) {
-	if _, there := s.entries[e]; !there {
+	if _, there := c.standings(s)[c.as(e)]; !there {
 		c.entryCount++
-		s.entries[e] = entry{c.entryCount, l.rules.Start}
+		s.entries[c.as(e)] = entry{order: c.entryCount, start: l.rules.Start}
 	}
 }
 
-// isThere records that a player was in the group at an instant.
+// isThere records that the player for whom e counts was in the group at an instant.
 func (c *modelGroup) isThere(e *entity, at time.Time) {
-	if left, gone := c.left[e]; gone && !left.After(at) {
-		delete(c.left, e)
+	if left, gone := c.left[c.as(e)]; gone && !left.After(at) && !c.isOut[c.as(e)] {
+		delete(c.left, c.as(e))
 	}
 }
 
@@ -272,8 +266,14 @@ func (c *modelGroup) press(sender command.Person) ranking.Origin {
 	return o
 }
 
-func (s *model) anyPerson(label string) int {
-	return rapid.IntRange(0, len(s.people)-1).Draw(s.rt, label)
+// anyPerson draws a person who is not a guest.
+func (s *model) anyPerson(label string) int { return rapid.IntRange(0, s.accounts-1).Draw(s.rt, label) }
+
+func (s *model) isGuest(who int) bool { return who >= s.accounts }
+
+// anyShown draws whether a report shows the account of a person, as it always does for the sender.
+func (s *model) anyShown(who, sender int) bool {
+	return rapid.Bool().Draw(s.rt, "by account") && !s.isGuest(who) || who == sender
 }
 
 func (c *modelGroup) anyScores() []ladder.Score {
@@ -297,10 +297,11 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	ladder, sender := c.applies(), c.anyPerson("sender")
 	at := c.anyDate(rt, ladder)
 	c.reach(ladder, at)
+	when, played, ctx := c.anyDay(rt, ladder, at)
 	c.showAccount(sender)
 	byAccount := make(map[int]bool)
 	for who := range c.people {
-		byAccount[who] = rapid.Bool().Draw(rt, "by account") || who == sender
+		byAccount[who] = c.anyShown(who, sender)
 	}
 	type side struct{ players [2][]int }
 	var reports []command.Match
@@ -308,9 +309,12 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	refusal := ranking.Refusal{}
 	for range rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(rt, "matches") {
 		order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
+		if those := c.whoMayPlay(order, byAccount); len(those) > 1 && rapid.IntRange(0, 9).Draw(rt, "allowed") > 0 {
+			order = those
+		}
 		first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
 		second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
-		report := command.Match{Scores: c.anyScores(), StandIns: c.anyStandIns()}
+		report := command.Match{Scores: c.anyScores(), StandIns: c.anyStandIns(), When: when}
 		players := side{[2][]int{order[:first], order[first : first+second]}}
 		for i, to := range []*[]command.Person{&report.A, &report.B} {
 			for _, who := range players.players[i] {
@@ -321,28 +325,37 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 			}
 		}
 		reports, sides = append(reports, report), append(sides, players)
-		if a, b := total(report.Scores); refusal.Code == "" {
-			refusal = ladder.refusal(a, b, first+report.StandIns[0] == second+report.StandIns[1])
+		named := c.resolve(order[:first+second], byAccount)
+		switch a, b := total(report.Scores); {
+		case refusal.Code != "":
+		case c.areOut(named):
+			refusal.Code = ranking.PlayerOut
+		default:
+			refusal = ladder.refusal(a, b, c.isDoubled(named), first+report.StandIns[0] == second+report.StandIns[1])
 		}
 	}
 	var key string
 	notice := c.command(c.account(sender), func(o ranking.Origin) error {
 		o.SentAt, key = at, o.Key
-		return c.RecordMatch(c.t.Context(), o, reports...)
+		return c.RecordMatch(ctx, o, reports...)
 	})
 	if refusal.Code != "" { // a refused result adds no players
 		c.checkRefusal(notice, refusal)
 		return
 	}
-	if card, ok := notice.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+len(reports) {
+	isNow := when != command.When{} && played.Equal(at)
+	card, ok := notice.(ranking.MatchRecorded)
+	if !ok || card.Number != len(c.matches)+len(reports) || card.Past != isNow {
 		rt.Fatalf("%d matches after %d are answered with %+v", len(reports), len(c.matches), notice)
 	}
-	reporter, season := c.seen(sender), ladder.seasonAt(at)
+	reporter, season := c.as(c.seen(sender)), ladder.seasonAt(played)
+	at, reportedAt := played, at
 	for i, report := range reports {
 		a, b := total(report.Scores)
 		m := &modelMatch{
-			key: key, message: key, ladder: ladder, season: season, reporter: reporter, scores: report.Scores, playedAt: at,
-			standIns: report.StandIns, rules: ladder.rules.RatingRules, turned: b > a,
+			key: key, message: key, ladder: ladder, season: season, sender: sender, reporter: reporter,
+			scores: report.Scores, playedAt: at, reportedAt: reportedAt, standIns: report.StandIns,
+			rules: ladder.rules.RatingRules, turned: b > a,
 		}
 		if i > 0 {
 			m.key += fmt.Sprint(ranking.ExtraMatch, i+1)
@@ -353,6 +366,7 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 			}
 		}
 		c.matches = append(c.matches, m)
+		c.insert(m, true)
 		for _, e := range m.players() {
 			c.addEntry(ladder, season, e)
 			c.isThere(e, at)
@@ -360,11 +374,64 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	}
 }
 
-// person returns a person in a report: an account that the message shows, or a username that the
-// message mentions.
+// anyDay draws what a report says about the day of its matches, if anything, and whether the sender
+// is an admin. at is when the report is sent. anyDay also returns when the matches count.
+func (c *modelGroup) anyDay(rt *rapid.T, l *modelLadder, at time.Time) (command.When, time.Time, context.Context) {
+	ago := rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, 31, 32}).Draw(rt, "days ago")
+	ctx, isAdmin := c.t.Context(), rapid.Bool().Draw(rt, "by admin")
+	if isAdmin {
+		ctx = asAdmin(c.t)
+	}
+	year, month, day := at.In(c.zone).AddDate(0, 0, -ago).Date()
+	when := command.When{Past: ago == 1}
+	if ago > 1 {
+		when.Day = &command.Day{Year: year % 100, Month: int(month), Day: day}
+	}
+	end := time.Date(year, month, day+1, 0, 0, 0, 0, c.zone).Add(-time.Microsecond)
+	switch {
+	case ago == 0:
+		return command.When{}, at, ctx
+	case isAdmin && ago <= 31, ago == 1 && !end.Before(l.season().starts):
+		return when, end, ctx
+	}
+	return when, at, ctx
+}
+
+// insert puts a new or moved match into the order of replay. A match of another day precedes the
+// first match of its ladder that was played later. If there is none, the match follows all matches
+// of its ladder and, if it is new, all other matches too.
+func (c *modelGroup) insert(m *modelMatch, isNew bool) {
+	at, isLast := 0, isNew
+	for i, o := range c.order {
+		if o.ladder != m.ladder {
+			continue
+		}
+		if o.playedAt.After(m.playedAt) && m.isOfOtherDay() {
+			isLast = false
+			break
+		}
+		at = i + 1
+	}
+	if isLast {
+		at = len(c.order)
+	}
+	c.order = slices.Insert(c.order, at, m)
+}
+
+func (m *modelMatch) isOfOtherDay() bool { return m.imported || !m.playedAt.Equal(m.reportedAt) }
+
+// person returns a person in a report: an account that the message shows, a username that the
+// message mentions, or a guest, whom the report may name as if the guest were new.
 func (s *model) person(who int, byAccount bool) command.Person {
-	if byAccount {
+	switch {
+	case byAccount:
 		return s.account(who)
+	case s.isGuest(who):
+		guest := s.people[who]
+		if e := s.unclaimed[who]; e != nil && rapid.Bool().Draw(s.rt, "as known guest") {
+			guest.Player = s.playerOf(e)
+		}
+		return guest
 	}
 	return command.Person{Username: s.username(who)}
 }
@@ -377,11 +444,14 @@ func (s *model) entityOf(who int, byAccount bool) *entity {
 	return s.mentioned(who)
 }
 
-// refusal returns why a result is refused, or the zero Refusal if it is recorded.
-func (l *modelLadder) refusal(a, b int, even bool) ranking.Refusal {
+// refusal returns why a result is refused, or the zero Refusal if it is recorded. isDoubled is set
+// if one person plays twice.
+func (l *modelLadder) refusal(a, b int, isDoubled, even bool) ranking.Refusal {
 	switch {
 	case l.archived:
 		return ranking.Refusal{Code: ranking.LadderArchived, Name: l.name}
+	case isDoubled:
+		return ranking.Refusal{Code: ranking.SamePlayer}
 	case a == b && !l.rules.DrawsAllowed:
 		return ranking.Refusal{Code: ranking.NoDraws}
 	case !even && !l.rules.UnevenTeamsAllowed:
@@ -412,17 +482,16 @@ func (c *modelGroup) amendAny(
 		return send(o, ranking.Amendment{Match: ranking.MatchRef{Number: number}})
 	})
 	switch {
-	case number > len(c.matches):
+	case number > len(c.matches), c.matches[number-1].gone:
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
-	case c.matches[number-1].undone:
+	case c.isUndone(c.matches[number-1]):
 		refusal, _ := notice.(ranking.Refusal)
 		refusal.Minutes = 0 // depends on whether the match can be restored
 		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
 	case isRefusal(notice):
 		return notice, c.matches[number-1], number
 	default:
-		c.seen(sender)
-		c.matches[number-1].undoneBy = sender // in case this is an undo
+		c.matches[number-1].undoneBy = c.as(c.seen(sender)) // in case this is an undo
 		return notice, c.matches[number-1], number
 	}
 	return nil, nil, 0
@@ -433,7 +502,12 @@ func isRefusal(n ranking.Notice) bool {
 	return ok
 }
 
+// checkRefusal compares a refusal with the expected one. If the refusal says that a player is out
+// of the rankings, it may be about any player.
 func (c *modelGroup) checkRefusal(got ranking.Notice, want ranking.Refusal) {
+	if r, _ := got.(ranking.Refusal); r.Who != nil {
+		got = ranking.Refusal{Code: ranking.PlayerOut}
+	}
 	if got != ranking.Notice(want) {
 		c.rt.Fatalf("answer is %+v, want %+v", got, want)
 	}
@@ -467,7 +541,7 @@ const undoWindow = 24 * time.Hour
 func (c *modelGroup) restoreAny(rt *rapid.T) {
 	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the match that the sender undid last
 	for i, m := range c.matches {
-		if m.undone {
+		if c.isUndone(m) {
 			numbers = append(numbers, i+1, i+1)
 		}
 	}
@@ -495,20 +569,20 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 			return
 		}
 	}
-	if number > len(c.matches) {
+	if number > len(c.matches) || c.matches[number-1].gone {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
 		return
 	}
 	switch m := c.matches[number-1]; {
-	case !m.undone:
+	case !c.isUndone(m):
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NotUndone, Number: number})
-	case m.samePerson:
+	case c.isDoubled(m.players()):
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SamePersonTwice, Number: number})
 	case m.undoneAt.Before(since):
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: number, Minutes: minutes})
 	case m.season != m.ladder.season() && !isAdmin:
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SeasonClosed, Number: number})
-	case m.undoneBy != sender && !isAdmin:
+	case !c.is(sender, m.undoneBy) && !isAdmin:
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: number})
 	default:
 		c.seen(sender)
@@ -523,7 +597,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 // or 0 for none.
 func (c *modelGroup) lastUndoneBy(who int) (number int) {
 	for i, m := range c.matches {
-		if m.undone && !m.merged && m.undoneBy == who && (number == 0 || m.undoneAt.After(c.matches[number-1].undoneAt)) {
+		if m.undone && !m.gone && c.is(who, m.undoneBy) && (number == 0 || m.undoneAt.After(c.matches[number-1].undoneAt)) {
 			number = i + 1
 		}
 	}
@@ -531,17 +605,18 @@ func (c *modelGroup) lastUndoneBy(who int) (number int) {
 }
 
 // lastOf returns the number of a person's last match that counts, or 0 if there is none or it was
-// played before since. A match that the person reported without playing in it is ignored if it was
-// played before since.
+// reported before since. A match that the person reported without playing in it is ignored if it
+// was reported before since.
 func (c *modelGroup) lastOf(who int, since time.Time) int {
-	last, e := 0, c.known[who]
+	last := 0
 	for i, m := range c.matches {
-		reported := m.reporter == e && !m.playedAt.Before(since)
-		if e != nil && !m.undone && (reported || slices.Contains(m.players(), e)) {
+		reported := c.is(who, m.reporter) && !m.reportedAt.Before(since)
+		plays := slices.ContainsFunc(m.players(), func(e *entity) bool { return c.is(who, e) })
+		if !c.isUndone(m) && (reported || plays && !m.imported) {
 			last = i + 1
 		}
 	}
-	if last > 0 && c.matches[last-1].playedAt.Before(since) {
+	if last > 0 && c.matches[last-1].reportedAt.Before(since) {
 		return 0
 	}
 	return last
@@ -674,16 +749,22 @@ func total(scores []ladder.Score) (a, b int) {
 
 // nameOf returns the entity's key in plainladder.Standings.
 func (s *model) nameOf(e *entity) string {
-	if e.unclaimed {
+	switch {
+	case s.isGuest(e.who):
+		return fmt.Sprintf("#%d", s.playerOf(e))
+	case e.nameless:
+		return fmt.Sprintf("#%d", e.id)
+	case e.unclaimed:
 		return s.username(e.who)
 	}
 	return fmt.Sprint(s.people[e.who].ID)
 }
 
-func (s *model) namesOf(entities []*entity) []string {
+// namesOf returns the keys of the players for whom the entities count.
+func (c *modelGroup) namesOf(entities []*entity) []string {
 	names := make([]string, len(entities))
 	for i, e := range entities {
-		names[i] = s.nameOf(e)
+		names[i] = c.nameOf(c.as(e))
 	}
 	return names
 }
@@ -717,17 +798,18 @@ func (c *modelGroup) compare() {
 // play calculates a season from its matches that count.
 func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
 	starts := make(map[string]int)
-	for e, entry := range s.entries {
+	for e, entry := range c.standings(s) {
 		starts[c.nameOf(e)] = entry.start
 	}
 	var counted []plainladder.Match
-	for i, m := range c.matches {
-		if m.undone || m.season != s {
+	for _, m := range c.order {
+		if c.isUndone(m) || m.season != s {
 			continue
 		}
 		a, b := total(m.scores)
 		counted = append(counted, plainladder.Match{
-			Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, At: m.playedAt,
+			Number: slices.Index(c.matches, m) + 1, At: m.playedAt,
+			A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b,
 			Rules: plainladder.Rules{
 				K: m.rules.K, ProvisionalK: m.rules.Provisional.K,
 				ProvisionalMatches: m.rules.Provisional.Matches, Margin: m.rules.Margin,
@@ -739,8 +821,13 @@ func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
 
 // absent returns the players of a season who left the group, according to the model.
 func (c *modelGroup) absent(s *modelSeason) (left []string) {
-	for e := range s.entries {
-		if _, gone := c.left[e]; gone {
+	stored := c.storedLeft(s)
+	for e := range c.standings(s) {
+		_, gone := c.left[e]
+		if c.mixed[e] {
+			gone = slices.Contains(stored, c.nameOf(e))
+		}
+		if gone || c.isOut[e] {
 			left = append(left, c.nameOf(e))
 		}
 	}
@@ -790,9 +877,12 @@ func (c *modelGroup) compareMatches() {
 	}
 	var want []match
 	for i, m := range c.matches {
+		if m.gone {
+			continue
+		}
 		e := match{Number: i + 1, Ladder: m.ladder.id, Season: m.season.id, Parts: len(m.players())}
 		e.A, e.B = m.standIns[0], m.standIns[1]
-		if !m.undone {
+		if !c.isUndone(m) {
 			e.Current = e.Parts
 		}
 		want = append(want, e)

@@ -42,16 +42,16 @@ type Origin struct {
 	Message string
 	Chat    Chat
 	// Sender is the person who sent the command or pressed the button. It is nil for an anonymous
-	// admin, for a message sent as a channel, and if the sender is unreadable. It is also nil for
-	// service messages, changes of membership and timers.
+	// admin, for a message sent as a channel, and if the update's sender could not be read. It is
+	// also nil for service messages, changes of membership and timers.
 	Sender *command.Person
 	SentAt time.Time
 	Press
-	// Retried means that an operator retries the command. The answers to it have no expiry time,
-	// and no rate limit applies.
+	// Retried is set if an operator retries the command. Its answers then have no expiry time, and
+	// no rate limit applies.
 	Retried bool
 	Place
-	Ladder ladder.ID
+	Ladder ladder.ID // the ladder that the command or its button names, 0 for none
 	// Said is the parsed message. If a button is about the earlier command that its message
 	// answered, Said is that command. For all other buttons, it is empty.
 	Said command.Command
@@ -70,8 +70,8 @@ type Press struct {
 	// Button is the id of the press. The answer goes to the person who pressed the button. The chat
 	// is notified only if the press changes something, or if a separate message answers it.
 	Button string
-	// Pressed is the message with the pressed button. For a reply that answers a prompt instead, it
-	// is the message with the prompt's buttons; 0 for none.
+	// Pressed is the message with the pressed button. For a reply that answers a prompt, it is the
+	// message with the prompt's buttons. Otherwise, it is 0.
 	Pressed int64
 	// Instead is the command that does the same as the pressed button, empty if there is none. An
 	// anonymous admin has to send it, because a press does not show that they are an admin.
@@ -110,7 +110,7 @@ func (o Origin) trigger() Trigger {
 // ChatKind distinguishes group chats from private chats.
 type ChatKind string
 
-// The kinds of chats that the bot supports, by the names that the messenger has for them.
+// The kinds of chats that the bot supports, by the messenger's names.
 const (
 	Private    ChatKind = "private"
 	Group      ChatKind = "group"
@@ -136,9 +136,9 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
 // Player is a person as the store knows them. A player with a UserID is an account, which is the
-// same in all groups. A player without a UserID is unclaimed: a message mentioned the username in a
-// group, but no message there has shown the person yet. An unclaimed player exists only in that
-// group.
+// same in all groups. Any other player exists in only one group. Such a player is unclaimed if it
+// has a Username: a message there mentioned the username, but no message has shown the person yet.
+// Otherwise, the player is a guest.
 type Player struct {
 	ID       ladder.PlayerID
 	UserID   ladder.UserID
@@ -150,7 +150,7 @@ type Player struct {
 type Ladder struct {
 	ID       ladder.ID
 	Name     string // empty if the group's only ladder has no name
-	Archived bool   // it accepts no matches
+	Archived bool   // an archived ladder accepts no matches
 	Season   Season // the current season
 	Rules
 }

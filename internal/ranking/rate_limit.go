@@ -7,15 +7,15 @@ import (
 const (
 	// RateWindow is the sliding window in which a sender's commands are counted.
 	RateWindow = time.Minute
-	// maxQuestions is the limit of commands of the bucket RateQuestion per sender within the
-	// window. Like every limit, it does not apply to retried commands, nor to those for which
-	// isUnlimited returns true.
+	// maxQuestions is the maximum number of commands in the bucket RateQuestion per sender within
+	// the window. Like every limit, it applies neither to retried commands nor to operations for
+	// which isUnlimited returns true.
 	maxQuestions = 20
-	// defaultResults is the default limit of results per sender within the window.
+	// defaultResults is the default maximum number of results per sender within the window.
 	defaultResults = 60
-	// maxPresses is the limit of commands of the bucket RatePress per person within the window.
-	// Presses that amend a match directly count as results instead. There is no limit on presses if
-	// there is none on results.
+	// maxPresses is the maximum number of commands in the bucket RatePress per person within the
+	// window. Presses that amend a match directly count as results instead. There is no limit on
+	// presses if there is none on results.
 	maxPresses = 60
 )
 
@@ -27,15 +27,15 @@ type SenderID int64
 type RateBucket string
 
 const (
-	RateQuestion RateBucket = "question" // answered question or other command
-	RateSlowed   RateBucket = "slowed"   // command answered with TooManyQuestions
-	RateResult   RateBucket = "result"   // report or amendment, successful or not
-	RateRefused  RateBucket = "refused"  // result over the limit
+	RateQuestion RateBucket = "question" // an answered question, or any command not listed below
+	RateSlowed   RateBucket = "slowed"   // a command answered with TooManyQuestions
+	RateResult   RateBucket = "result"   // a report or an amendment, successful or not
+	RateRefused  RateBucket = "refused"  // a result over the limit
 	RatePress    RateBucket = "press"    // most other presses, and typed answers to prompts
 )
 
 // RateEntry is how a command counts against a rate limit: in which bucket, for which sender, and at
-// what time. The zero value does not count.
+// what time. The zero value counts against no limit.
 type RateEntry struct {
 	Bucket RateBucket
 	Sender SenderID
@@ -61,8 +61,8 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// rateEntry returns how the command counts if it is answered with the notice n. n is nil before the
-// decision, and if the decision has no Notice.
+// rateEntry returns how the command counts against a rate limit if it is answered with the notice
+// n. n is nil if there is no decision yet, or if the decision has no Notice.
 func (c *call) rateEntry(n Notice) RateEntry {
 	rateEntry := RateEntry{Bucket: c.bucket, Sender: c.Origin.sender(), At: c.SentAt}
 	switch n := n.(type) {
@@ -87,11 +87,11 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
-// overLimit reports whether a command exceeds a rate limit, and returns the answer. In the bucket
-// RateQuestion, the answer is nil if the sender has recently been told to slow down. Commands count
-// at the time when they were sent, so that a backlog after an outage does not exceed the limits.
-// overLimit takes no locks: if one sender's commands are handled concurrently in several chats,
-// slightly more than the limit may pass.
+// overLimit reports whether a command exceeds a rate limit, and returns the notice n that then
+// answers it. In the bucket RateQuestion, n is nil if the sender has recently been told to slow
+// down. Commands count at the time when they were sent, so that a backlog after an outage does not
+// exceed the limits. overLimit takes no locks: if one sender's commands are handled concurrently in
+// several chats, slightly more than the limit may pass.
 func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // set only if they may exceed the limit
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {

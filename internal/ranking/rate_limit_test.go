@@ -62,8 +62,8 @@ func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) st
 	return ""
 }
 
-// TestQuestionLimit: a sender over the limit is asked once to slow down, and then gets no answers
-// to questions until the rate is below the limit again.
+// TestQuestionLimit checks that a sender over the limit is asked once to slow down, and then gets
+// no answers to questions until the rate is below the limit again.
 func TestQuestionLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -128,8 +128,8 @@ func TestQuestionLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAQuestion: not only questions count as questions, but also /join and unreadable
-// commands. Button presses do not, and neither does a command without a time.
+// TestWhatIsAQuestion checks that questions, /join and unreadable commands count as questions, but
+// button presses and commands without a time do not.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -159,9 +159,9 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNotLimited: the limits apply to the times at which commands were sent. Commands that
-// were sent slowly are all handled, even if they arrive together after an outage. Here, 25
-// questions are a minute apart, and 70 results are two seconds apart.
+// TestBacklogIsNotLimited checks that the limits apply to the times at which commands were sent.
+// Commands that were sent slowly are all handled, even if they arrive together after an outage.
+// Here, 25 questions are a minute apart, and 70 results are two seconds apart.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -185,8 +185,9 @@ func (g *game) notRecorded(t *testing.T, where string) []ranking.NotRecorded {
 
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
-// TestResultLimit: the first 60 of a sender's results in one minute are recorded. One notice lists
-// the rejected results. Once that notice is being sent, the next rejected result gets a new notice.
+// TestResultLimit checks that the first 60 of a sender's results in one minute are recorded. One
+// notice lists the rejected results. Once that notice is being sent, the next rejected result gets
+// a new notice.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -235,8 +236,8 @@ func TestResultLimit(t *testing.T) {
 	g.has(t, 63, "matches")
 }
 
-// TestRejectedUndoNamesItsMatch: if only one match of a message counts, the notice about a rejected
-// undo in reply to the message names that match.
+// TestRejectedUndoNamesItsMatch checks that if only one match of a message counts, the notice about
+// a rejected undo in reply to the message names that match.
 func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -255,9 +256,9 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 3, Items: []ranking.RejectedResult{{Command: "undo", Number: 2}}})
 }
 
-// TestWhatIsAResult: typed reports, undos, restores and fixes count as results, valid or not, and
-// so does an undo by button. Once the notice lists 30 rejected results, it only counts further
-// ones.
+// TestWhatIsAResult checks that typed reports, undos, restores and fixes count as results, valid or
+// not, and so does an undo by button. Once the notice lists 30 rejected results, it only counts
+// further ones.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -330,9 +331,9 @@ func TestWhatIsAResult(t *testing.T) {
 	g.record(t, &bob, bob, alice, 3, 1)
 }
 
-// TestAnswersCount: if an answer records several results, the first result was already counted when
-// it was reported. The other results count against the reporter's limit when the answer is given.
-// If they would exceed the limit, the prompt stays open.
+// TestAnswersCount checks that an answer that records several results adds all but the first to the
+// reporter's count, because the report itself counted as the first. If they would exceed the limit,
+// the answer is refused, and the prompt stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -363,7 +364,8 @@ func TestAnswersCount(t *testing.T) {
 	g.mustEnd(t, "all answered", false, "answered", "answered", "answered")
 }
 
-// TestRejectedResultsByTopic: each topic gets a separate notice of the results rejected in it.
+// TestRejectedResultsByTopic checks that each topic gets a separate notice of the results rejected
+// in it.
 func TestRejectedResultsByTopic(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -381,8 +383,8 @@ func TestRejectedResultsByTopic(t *testing.T) {
 	}
 }
 
-// TestRedeliveredCommand: a command that an operator retries may be old, so it does not update the
-// chat or known players.
+// TestRedeliveredCommand checks that a command that an operator retries does not update the chat or
+// existing players, because the command may be old.
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -11,10 +11,10 @@ import (
 
 // Parsed is a parsed message about matches. Exactly one of Reports, Ambiguous and Malformed is set.
 type Parsed struct {
-	Reports   []command.Match // in order
+	Reports   []command.Match // in the order of the message
 	Ambiguous *command.Report // several readings are possible
 	Malformed Notice          // why the message cannot be parsed
-	// Unscored is the match if only its score is missing. Malformed is set too then, for when the
+	// Unscored is the match if only its score is missing. Malformed is then set too, in case the
 	// bot cannot ask the sender for the score.
 	Unscored *command.Match
 }
@@ -55,7 +55,7 @@ type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
-	// Teams means that the command is a /match that is about teams, or a /fix that names players.
+	// Teams is set for a /match about teams, and for a /fix that names players.
 	Teams bool `json:"teams,omitempty"`
 	// Corrected is the command that the sender probably meant, empty if unclear.
 	Corrected string `json:"corrected,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// ExtraMatch separates the message's key from a sequence number, in the key of each match of the
+// ExtraMatch separates the message's key from a sequence number in the keys of all matches of the
 // message except the first.
 const ExtraMatch = "#"
 
@@ -60,7 +60,6 @@ func (r ReadReport) reading(c *call, needs Needs, operationOf func(Parsed) opera
 	return c
 }
 
-// reported returns the operation for a parsed message.
 func (s *Service) reported(c *call, r Parsed) operation {
 	readings := []command.Reading{r.Reports}
 	if r.Ambiguous != nil {
@@ -97,7 +96,7 @@ func (s *Service) newRecord(
 	for i, r := range reports {
 		m := reportedMatch{
 			key: cmp.Or(r.Key, matchKey(message.Key, i)), result: ladder.ResultOf(r.Scores),
-			even: r.IsEven(), past: r.Past, standIns: r.StandIns,
+			even: r.IsEven(), when: r.When, standIns: r.StandIns,
 		}
 		m.result.Games = r.Games
 		for side, players := range [][]command.Person{r.A, r.B} {
@@ -126,8 +125,8 @@ func matchKey(message string, i int) string {
 	return message + ExtraMatch + strconv.Itoa(i+1)
 }
 
-// those returns an operation that records only the matches whose index satisfies meant, nil if
-// there are none.
+// those returns a copy of r that records only the matches at the indexes for which meant returns
+// true. It returns nil if there are none.
 func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 	some := *r
 	some.matches, some.reports = nil, nil
@@ -144,11 +143,10 @@ func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 	return &some
 }
 
-// recordOperation records matches.
 type recordOperation struct {
 	plain
 	service *Service
-	message ReportMessage // the message with the report
+	message ReportMessage
 	reports []command.Match
 	matches []reportedMatch // at least one
 	people  participants
@@ -161,15 +159,15 @@ type recordOperation struct {
 type reportedMatch struct {
 	key     string
 	result  ladder.Result
-	even    bool  // the sides have the same size
-	past    bool  // the match was played on an earlier day, according to the report
-	players []int // indexes into the people
+	even    bool // the sides have the same size
+	when    command.When
+	players []int // indexes into recordOperation.people
 	sides   []int // the side of each player, 1 or 2
-	// standIns is as in ladder.Match
+	// standIns is as in ladder.Match.
 	standIns [2]int
 }
 
-// plays reports whether a person plays in one of the matches. person is an index into the people.
+// plays reports whether a person plays in one of the matches. person is an index into people.
 func (r *recordOperation) plays(person int) bool {
 	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
 }
@@ -192,15 +190,15 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-// about may be called on nil, which is about no match.
-func (r *recordOperation) about(*Snapshot) subject {
+// about returns the time at which the matches count. It may be called on a nil operation, which is
+// about no match.
+func (r *recordOperation) about(snap *Snapshot) subject {
 	if r == nil {
 		return subject{}
 	}
-	return subject{reportedAt: r.message.SentAt}
+	return subject{reportedAt: r.playedAt(snap)}
 }
 
-// refuse returns why the matches cannot be recorded, nil if they can.
 func (r *recordOperation) refuse(snap *Snapshot) Notice {
 	for _, m := range r.matches {
 		if n := r.refuseMatch(snap, m); n != nil {
@@ -211,16 +209,8 @@ func (r *recordOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
-	if n := r.refuseBots(snap, m); n != nil {
+	if n := r.refusePlayers(snap, m); n != nil {
 		return n
-	}
-	if n := r.refuseOut(snap, m); n != nil {
-		return n
-	}
-	for _, i := range m.players {
-		if n := snap.refuseGuest(r.people[i], snap.known(i)); n != nil {
-			return n
-		}
 	}
 	switch l := snap.Ladder; {
 	case l.Archived:
@@ -235,23 +225,18 @@ func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
 	return nil
 }
 
-// refuseBots returns a refusal if a player is probably a bot, nil otherwise.
-func (r *recordOperation) refuseBots(snap *Snapshot, m reportedMatch) Notice {
+// refusePlayers returns a refusal if a player is probably a bot, does not take part in the group's
+// rankings, or cannot be added as a guest. Otherwise it returns nil.
+func (r *recordOperation) refusePlayers(snap *Snapshot, m reportedMatch) Notice {
 	for _, i := range m.players {
-		p, k := r.people[i], snap.People[i]
-		if p.MayBeBot() && !k.IsAccount() {
+		p, k := r.people[i], snap.known(i)
+		switch guest := snap.refuseGuest(p, k); {
+		case p.MayBeBot() && !k.IsAccount():
 			return Refusal{Code: NotAPerson, Name: p.Username}
-		}
-	}
-	return nil
-}
-
-// refuseOut returns a refusal if a player does not take part in the group's rankings, nil
-// otherwise.
-func (r *recordOperation) refuseOut(snap *Snapshot, m reportedMatch) Notice {
-	for _, i := range m.players {
-		if k := snap.People[i]; k.Out {
+		case k.Out:
 			return k.refusesOut(i == r.reporter && r.message.Reporter != nil)
+		case guest != nil:
+			return guest
 		}
 	}
 	return nil
@@ -265,15 +250,15 @@ func (m reportedMatch) hasDuplicatePlayer(snap *Snapshot) bool {
 	return len(slices.Compact(slices.Clone(all))) < len(all)
 }
 
-// decide records the matches, or asks first if something about the report is unusual. It records at
-// once the matches that need not wait for the answer.
+// decide records the matches, or asks first if something about the report is unusual. In that case,
+// it still records the matches that need not wait for the answer.
 func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if m := r.message.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
 		readings := slices.Repeat([]command.Reading{r.reports}, min(len(m.Maybe), maxMissing))
 		return r.ask(command.Report{Doubt: DoubtGame, Word: m.Word, Readings: readings}).ask(snap), nil, nil
 	}
-	if r.isOfOtherDay(snap) {
-		return r.ask(command.Report{Doubt: DoubtDate, Readings: []command.Reading{r.reports}}).ask(snap), nil, nil
+	if lacks = r.day(snap); lacks != nil {
+		return Decision{}, lacks, nil
 	}
 	fresh := r
 	if ask, waits := r.unusual(snap); ask != nil {
@@ -282,14 +267,17 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 			return d, nil, nil
 		}
 	}
-	matches := make(NewMatches, len(fresh.matches))
-	table := make(ladder.Table, len(r.people)) // after the matches played so far
-	for i, m := range fresh.matches {
-		if matches[i], err = fresh.play(snap, m, table); err != nil {
-			return Decision{}, nil, err
-		}
+	var matches NewMatches
+	var refusal Notice
+	if snap.isOfOtherDay() {
+		matches, refusal, lacks, err = fresh.insert(snap)
+	} else {
+		matches, err = fresh.playAll(snap, make(ladder.Table, len(r.people)))
 	}
-	if snap.Display.Celebrations && snap.Over == 0 {
+	if err != nil || matches == nil {
+		return Decision{Notice: refusal}, lacks, err
+	}
+	if snap.Display.Celebrations && snap.Over == 0 && !snap.isOfOtherDay() {
 		month := MonthOf(r.message.SentAt, snap.Display.Zone())
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
 			return Decision{}, upsetOf{month}, nil
@@ -316,14 +304,27 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 	})
 }
 
+// playAll plays the matches in order. table has standings from before the matches, and may lack
+// some of their players.
+func (r *recordOperation) playAll(snap *Snapshot, table ladder.Table) (matches NewMatches, err error) {
+	matches = make(NewMatches, len(r.matches))
+	for i, m := range r.matches {
+		if matches[i], err = r.play(snap, m, table); err != nil {
+			return nil, err
+		}
+	}
+	return matches, nil
+}
+
 // play plays a match on table, and returns the match with its players' standings before and after.
 // Each person who plays must have a Player in the snapshot. play adds missing standings to table.
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
-	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
+	at := r.playedAt(snap)
+	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: at}
 	m := &NewMatch{
 		Key: reported.key, StandIns: reported.standIns,
 		Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
-		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: r.message.SentAt},
+		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: at},
 	}
 	var added []Name
 	for i, person := range reported.players {
@@ -336,7 +337,7 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 			}
 		}
 		m.Players = append(m.Players, ladder.MatchPlayer{Named: known.namedID(), Side: reported.sides[i], Before: *now})
-		*now = now.PresentAt(r.message.SentAt) // a player who has left comes back by playing
+		*now = now.PresentAt(at) // a player who has left comes back by playing
 		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}
 	entries, upset, err := table.Play(&played)
@@ -350,7 +351,10 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 	}
 	recorded := RecentMatch{Key: m.Key, ReportedBy: m.ReportedBy, StandIns: m.StandIns}
 	m.Card = cardOf(recorded, m.Result, m.B > m.A, played.Parts, entries)
-	m.Card.NewPlayers, m.Card.Past, m.Card.Season = added, reported.past, snap.Over
+	m.Card.NewPlayers, m.Card.Season = added, snap.Over
+	if reported.when != (command.When{}) {
+		r.sayDay(snap, reported.when, &m.Card)
+	}
 	return m, nil
 }
 

@@ -49,8 +49,8 @@ func TestRecordMatch(t *testing.T) {
 	equal(t, "standings", want, got)
 }
 
-// TestPast: the card of a match that was played on an earlier day has a remark about that. Other
-// cards of the same message do not.
+// TestPast checks that the card of a match that was played on an earlier day says so. Other cards
+// of the same message do not.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -97,8 +97,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches: the matches that an edit or a button records after a refusal are stored under
-// keys of the refused message.
+// TestKeysOfMatches checks that the matches that an edit or a button records after a refusal are
+// stored under keys of the refused message.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -184,8 +184,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSeveralInOneMessage: the matches of a message count in order, as if reported one by one. If
-// one of them is refused, none is recorded.
+// TestSeveralInOneMessage checks that the matches of a message count in order, as if reported one
+// by one. If one of them is refused, none is recorded.
 func TestSeveralInOneMessage(t *testing.T) {
 	t.Parallel()
 	g, oneByOne := newGame(t), newGame(t)
@@ -207,7 +207,8 @@ func TestSeveralInOneMessage(t *testing.T) {
 	g.has(t, 3, "matches")
 }
 
-// TestSeveralOverTheLimit: a message that would exceed the limit records none of its matches.
+// TestSeveralOverTheLimit checks that a message that would exceed the limit records none of its
+// matches.
 func TestSeveralOverTheLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -9,32 +9,40 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Mapping says who counts for whom in a group, as far as a change for two players concerns it.
+// Mapping is who counts for whom in a group, with the matches and standings that a merge or a split
+// of two players replays.
 type Mapping struct {
 	Group GroupID
-	// CountsAs has the player for whom each player counts, without those who count for themselves.
+	// CountsAs omits the players who count for themselves.
 	CountsAs CountsAs
 	Names    map[ladder.PlayerID]string // the two players as the group calls them
-	// Later is the number of the group's matches from the first one on in which one of the players
-	// was named or counts.
+	Accounts map[ladder.PlayerID]bool   // those of the two who are accounts
+	// Later is the number of matches that the group has recorded since the first match of one of
+	// the two players, or of a player who counts as one of them, including that match.
 	Later int
-	// Doubled has the group's matches that do not count because two of their parts count for one
-	// player: number, key, changes and reporter.
+	// Doubled has the matches of these players that do not count because two of their parts count
+	// for one player. Of each match, only the number, the key, the changes and the reporter are
+	// set.
 	Doubled map[ladder.MatchID]RecentMatch
 	// Seasons are the seasons in which one of the two players, or a player who counts as one of
 	// them, has a standing or was named.
 	Seasons []MappedSeason
 }
 
-// CountsAs maps each player who counts as another player to that player.
+// CountsAs maps each player who counts as another player to that player. A player who is mapped to
+// 0 counts for themselves.
 type CountsAs map[ladder.PlayerID]ladder.PlayerID
 
 // of returns the player for whom a player counts.
-func (c CountsAs) of(player ladder.PlayerID) ladder.PlayerID {
-	if as, ok := c[player]; ok {
-		return as
+func (c CountsAs) of(player ladder.PlayerID) ladder.PlayerID { return cmp.Or(c[player], player) }
+
+// named returns the Player and the Named of a standing or a part of a match that belongs to the
+// player owner. If the owner counts for themselves, named is 0.
+func (c CountsAs) named(owner ladder.PlayerID) (player, named ladder.PlayerID) {
+	if player = c.of(owner); player != owner {
+		named = owner
 	}
-	return player
+	return player, named
 }
 
 // merged returns the mapping in which a player, with all who count as that player, counts as into.
@@ -52,7 +60,7 @@ func (c CountsAs) merged(player, into ladder.PlayerID) CountsAs {
 // split returns the mapping in which a player counts for themselves.
 func (c CountsAs) split(player ladder.PlayerID) CountsAs {
 	next := maps.Clone(c)
-	delete(next, player)
+	next[player] = 0
 	return next
 }
 
@@ -60,17 +68,21 @@ func (c CountsAs) split(player ladder.PlayerID) CountsAs {
 type MappedSeason struct {
 	Chat    ChatID
 	Label   *LadderLabel   // nil if the group has no other ladder
-	History ladder.History // from the first of these matches on, with the standings of these players
+	History ladder.History // from the first match of the players of the change on
 }
 
 // Remapping is a change of who counts for whom, with everything that follows from it. Who was named
 // in a match never changes.
 type Remapping struct {
 	Group    GroupID
-	CountsAs CountsAs // the players whose mapping changes; a player who counts for themselves is mapped to 0
-	Undone   []int    // the numbers of the matches that do not count any more
+	CountsAs CountsAs // who counts for whom from now on
+	Undone   []int    // the numbers of the matches that no longer count
 	Restored []int    // the numbers of the matches that count again
 	Seasons  []RemappedSeason
+	// Claimed is the player who turned out to be the Claimant, 0 for none. The Claimant gets the
+	// nick of Claimed, and is out of the rankings if Claimed is.
+	Claimed, Claimant ladder.PlayerID
+	Username          string // which Claimed loses, empty for none
 }
 
 func (*Remapping) outcome() CommandOutcome { return OutcomeFixed }
@@ -78,43 +90,32 @@ func (*Remapping) outcome() CommandOutcome { return OutcomeFixed }
 // RemappedSeason holds the changes in a season.
 type RemappedSeason struct {
 	MappedSeason
-	Parts    []RemappedPart
-	Moved    []ladder.RankedPlayer // the standings that pass to another player, or are kept or not any more
-	Undone   []ladder.MatchID      // the matches that do not count any more
-	Restored []ladder.MatchID      // the matches that count again
-	Rewrite  ladder.Rewrite
-	Cards    []Card // of the Undone and Restored
-	Ratings  Moved
-	Notice   Notice // tells the Ratings; nil if the season is over or no rating changes
+	// Moved are the standings that now count for another player, become Kept or stop being Kept.
+	Moved   []ladder.RankedPlayer
+	Rewrite ladder.Rewrite
+	Cards   []Card // of the matches that no longer count, or count again
+	Ratings Moved
+	Notice  Notice // shows the Ratings, nil if the chat is not notified of them
 
-	changed []ladder.Match // the Undone and Restored
+	parts   []ladder.ReplacedPlayer // the parts of matches that count for another player from now on
+	changed []ladder.Match          // the matches that the Cards show
+	doubled []ladder.PlayerID       // the players of doubled matches before the change
 }
 
-// RemappedPart is a player's part in a match that counts for another player from now on.
-type RemappedPart struct {
-	Match ladder.MatchID  `json:"match_id"`
-	From  ladder.PlayerID `json:"from_id"` // for whom it counted
-	To    ladder.PlayerID `json:"into_id"`
-	Named ladder.PlayerID `json:"named_id,omitzero"` // as in ladder.Part
+// moves reports whether the rating of a player other than the given one changes in the season.
+func (s RemappedSeason) moves(except ladder.PlayerID) bool {
+	return slices.ContainsFunc(s.Ratings.Ratings,
+		func(c RatingChange) bool { return c.Before != c.After && c.Name.Player != except })
 }
 
-// keptSince is the LeftAt of a kept standing whose player was a member.
+// keptSince is the LeftAt that a member's standing gets when it becomes Kept. The value shows that
+// the player has not left. When the standing counts again, LeftAt therefore becomes zero.
 var keptSince = time.Unix(0, 0).UTC()
 
-// change returns what follows if the next mapping applies, which differs from m only for the
-// players a and b and those who count as one of them.
+// change returns the change from the mapping m to next, with everything that follows from it. The
+// two mappings may differ only for the players a and b and for players who count as one of them.
 func (m Mapping) change(next CountsAs, a, b ladder.PlayerID) (Remapping, error) {
-	r := Remapping{Group: m.Group, CountsAs: make(CountsAs)}
-	for player := range m.CountsAs {
-		if next.of(player) == player {
-			r.CountsAs[player] = 0
-		}
-	}
-	for player, as := range next {
-		if m.CountsAs.of(player) != as {
-			r.CountsAs[player] = as
-		}
-	}
+	r := Remapping{Group: m.Group, CountsAs: next}
 	members := m.members(next)
 	for _, season := range m.Seasons {
 		c := remap{Mapping: m, MappedSeason: season, next: next, changed: []ladder.PlayerID{a, b}, members: members}
@@ -134,8 +135,8 @@ func (m Mapping) change(next CountsAs, a, b ladder.PlayerID) (Remapping, error) 
 	return r, nil
 }
 
-// members returns the players who are members of the group under the next mapping, because somebody
-// who counts as them is.
+// members returns the players who are members of the group under the next mapping. A player is a
+// member if the player, or another player who counts as that player, has not left.
 func (m Mapping) members(next CountsAs) map[ladder.PlayerID]bool {
 	members := make(map[ladder.PlayerID]bool)
 	for _, season := range m.Seasons {
@@ -153,8 +154,8 @@ type remap struct {
 	Mapping
 	MappedSeason
 	next    CountsAs
-	changed []ladder.PlayerID // the two players of the change
-	members map[ladder.PlayerID]bool
+	changed []ladder.PlayerID        // the two players of the change
+	members map[ladder.PlayerID]bool // as returned by Mapping.members
 }
 
 func (c remap) season() (RemappedSeason, error) {
@@ -165,17 +166,19 @@ func (c remap) season() (RemappedSeason, error) {
 	}
 	history := c.History
 	history.Standings, r.Moved = c.standings(table)
-	added := c.newStandings(history.Standings)
-	for _, s := range added {
-		table[s.Player] = &s
-	}
+	history.Standings = append(history.Standings, c.newStandings(history.Standings, table)...)
 	r.Rewrite, err = history.ReplayFrom(table, ladder.ByMerge, func(m *ladder.Match) { c.match(m, &r) })
 	if err != nil {
 		return r, err
 	}
-	r.Rewrite.Standings = c.written(history.Standings, r.Rewrite.Standings, table)
-	for _, s := range added {
-		r.Rewrite.Standings = append(r.Rewrite.Standings, *table[s.Player])
+	r.Rewrite.Players, r.Rewrite.Standings = r.parts, nil
+	r.Rewrite.Unplayed = append(r.Rewrite.Unplayed, r.doubled...)
+	for _, s := range history.Standings {
+		// Write all standings of the changed players, even unchanged ones. A command that has read
+		// them before the change then conflicts with it.
+		if now, is := table[s.Player]; is && (c.isChanged(s.Owner()) || now.Differs(s.Standing)) {
+			r.Rewrite.Standings = append(r.Rewrite.Standings, *now)
+		}
 	}
 	history.Standings = slices.DeleteFunc(slices.Clone(history.Standings), ladder.RankedPlayer.Kept)
 	r.Ratings = moved(history, r.Rewrite, c.changed)
@@ -189,9 +192,10 @@ func (c remap) isChanged(player ladder.PlayerID) bool {
 	return slices.Contains(c.changed, player) || slices.Contains(c.changed, c.next.of(player))
 }
 
-// standings returns the season's standings with their new players, and those that change hands. A
-// player has the standing of their own or, without one, the oldest of those who count as them. The
-// others are kept. The changed standings are back at their start in the table.
+// standings returns the season's standings with their new players, and the standings that are
+// Moved. If a player has several standings, the player's own one counts or, if there is none, the
+// oldest; the others become Kept. standings resets the standings of the changed players in the
+// table to their start.
 func (c remap) standings(table ladder.Table) (all, moved []ladder.RankedPlayer) {
 	all = slices.Clone(c.History.Standings)
 	counting := make(map[ladder.PlayerID]int) // indexes of all
@@ -219,10 +223,7 @@ func (c remap) standings(table ladder.Table) (all, moved []ladder.RankedPlayer) 
 			}
 			s.Player, s.Named = owner, owner
 		default:
-			s.Player, s.Named = c.next.of(owner), owner
-			if s.Player == owner {
-				s.Named = 0
-			}
+			s.Player, s.Named = c.next.named(owner)
 			if s.LeftAt.Equal(keptSince) || c.History.Over == 0 && c.members[s.Player] {
 				s.LeftAt = time.Time{}
 			}
@@ -240,9 +241,10 @@ func (c remap) standings(table ladder.Table) (all, moved []ladder.RankedPlayer) 
 	return all, moved
 }
 
-// newStandings returns a standing for each of the two players who has none, but was named in the
-// season. It starts where the standing started for which the player counted.
-func (c remap) newStandings(all []ladder.RankedPlayer) (added []ladder.Standing) {
+// newStandings returns a new standing for each of the two players who has none, but for whom parts
+// of matches in the season count now. It adds these standings to the table. Each starts with the
+// start rating of the standing that the two players shared.
+func (c remap) newStandings(all []ladder.RankedPlayer, table ladder.Table) (added []ladder.RankedPlayer) {
 	for _, player := range c.changed {
 		has := func(s ladder.RankedPlayer) bool { return s.Player == player }
 		shared := func(s ladder.RankedPlayer) bool { return slices.Contains(c.changed, s.Player) && !s.Kept() }
@@ -253,15 +255,14 @@ func (c remap) newStandings(all []ladder.RankedPlayer) (added []ladder.Standing)
 			continue
 		}
 		start := c.History.Standings[before].StartElo
-		added = append(added, ladder.Standing{
-			Player: player, Name: c.Names[player], Elo: start, StartElo: start, BestElo: start,
-		})
+		table[player] = &ladder.Standing{Player: player, Name: c.Names[player], Elo: start, StartElo: start, BestElo: start}
+		added = append(added, ladder.RankedPlayer{Standing: *table[player]})
 	}
 	return added
 }
 
 // match gives the parts of a match their new players. A match in which two parts count for one
-// player does not count, and its parts keep who was named.
+// player does not count, and its parts get the players who were named.
 func (c remap) match(m *ladder.Match, r *RemappedSeason) {
 	seen, isDoubled := make(map[ladder.PlayerID]bool, len(m.Parts)), false
 	for _, p := range m.Parts {
@@ -270,16 +271,16 @@ func (c remap) match(m *ladder.Match, r *RemappedSeason) {
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		before, owner := *p, p.Owner()
-		p.Player, p.Named = c.next.of(owner), owner
+		before, owner := p.Player, p.Owner()
+		p.Player, p.Named = c.next.named(owner)
 		if isDoubled {
-			p.Player = owner
+			p.Player, p.Named = owner, 0
+			r.doubled = append(r.doubled, before)
 		}
-		if p.Player == owner {
-			p.Named = 0
-		}
-		if p.Player != before.Player || p.Named != before.Named {
-			r.Parts = append(r.Parts, RemappedPart{Match: m.ID, From: before.Player, To: p.Player, Named: p.Named})
+		if p.Player != before {
+			r.parts = append(r.parts, ladder.ReplacedPlayer{
+				Match: m.ID, From: before, To: p.Player, Named: p.Named, Side: p.Side, Place: i + 1,
+			})
 		}
 	}
 	switch {
@@ -292,19 +293,6 @@ func (c remap) match(m *ladder.Match, r *RemappedSeason) {
 	}
 }
 
-// written returns the standings to write: the rewritten ones, and all others that belong to one of
-// the changed players, so that results that were read before the change conflict with it.
-func (c remap) written(all []ladder.RankedPlayer, rewritten []ladder.Standing, table ladder.Table) []ladder.Standing {
-	for _, s := range all {
-		is := func(w ladder.Standing) bool { return w.ID == s.ID }
-		if c.isChanged(s.Owner()) && !slices.ContainsFunc(rewritten, is) {
-			rewritten = append(rewritten, *table[s.Player])
-		}
-	}
-	slices.SortFunc(rewritten, func(a, b ladder.Standing) int { return cmp.Compare(a.ID, b.ID) })
-	return rewritten
-}
-
 // cards adds the new cards of the matches that begin or cease to count.
 func (c remap) cards(r *RemappedSeason) {
 	for _, m := range r.changed {
@@ -314,9 +302,6 @@ func (c remap) cards(r *RemappedSeason) {
 		card.Undone, card.Changes, card.Season = m.Undone, known.Changes+1, r.History.Over
 		if m.Undone {
 			card.Tag, card.ReportedBy = "", nil
-			r.Undone = append(r.Undone, m.ID)
-		} else {
-			r.Restored = append(r.Restored, m.ID)
 		}
 		r.Cards = append(r.Cards, Card{Match: m.ID, Notice: card})
 	}

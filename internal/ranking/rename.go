@@ -39,7 +39,7 @@ type renameOperation struct {
 	plain
 	Rename
 	people   participants
-	username int // the index among the people of the person with the nick as a username
+	username int // the index in people of the person whose username is the Nick; 0 without a Nick
 }
 
 func (r renameOperation) needs() Needs { return Needs{People: r.people, Everybody: true} }
@@ -65,7 +65,7 @@ func (r renameOperation) refuse(snap *Snapshot) Notice {
 	switch {
 	case k.Player == nil && r.Player == 0:
 		return Refusal{Code: NotJoined}
-	case k.Player == nil:
+	case k.Player == nil, r.Player != 0 && k.Named != nil: // the button is older than a merge of the player
 		return Refusal{Code: UnknownButton}
 	case r.Nick == k.Nick && (r.Off || r.Nick != ""):
 		return Refusal{Code: SameSetting}
@@ -79,12 +79,20 @@ func (r renameOperation) refuse(snap *Snapshot) Notice {
 	if u := snap.People[r.username]; !isHeld && u.Player != nil && !u.IsSame(k) {
 		holder, isHeld = u.person(), true
 	}
-	_, missing, words := snap.ladderAt(r.Nick, false)
-	switch name := command.Excerpt(r.Nick); {
-	case isHeld:
-		return Refusal{Code: NickTaken, Name: name, Near: new(NameOf(holder, Known{}))}
-	case utf8.RuneCountInString(r.Nick) > MaxNick, !names.CanNamePlayer(r.Nick), missing != nil, words > 0:
-		return Refusal{Code: NickUnusable, Name: name}
+	if isHeld {
+		return Refusal{Code: NickTaken, Name: command.Excerpt(r.Nick), Near: new(NameOf(holder, Known{}))}
+	}
+	return snap.refuseName(r.Nick, names, NickUnusable)
+}
+
+// refuseName returns a refusal with the given code if a player cannot have the name, because it is
+// too long, names a ladder or a player without a name, or has another meaning in a command.
+// Otherwise it returns nil.
+func (s *Snapshot) refuseName(name string, names *command.Names, code RefusalCode) Notice {
+	_, missing, words := s.ladderAt(name, false)
+	if utf8.RuneCountInString(name) > MaxNick || !names.CanNamePlayer(name) || command.IsOfNameless(name) ||
+		missing != nil || words > 0 {
+		return Refusal{Code: code, Name: command.Excerpt(name)}
 	}
 	return nil
 }
@@ -93,11 +101,11 @@ func (r renameOperation) decide(snap *Snapshot) (Decision, need, error) {
 	k := r.renamed(snap)
 	own := cmp.Or(k.Shown, k.Player.Name)
 	if r.Nick == "" && !r.Off {
-		return Decision{Notice: NickShown{Nick: k.Nick, Name: own}}, nil, nil
+		return Decision{Notice: NickShown{Nick: k.Nick, Name: own, Number: k.Nameless}}, nil, nil
 	}
 	return Decision{
 		Effect: &NewNick{Group: snap.Group, Player: k.Player.ID, Nick: r.Nick},
-		Notice: Renamed{Was: k.Player.Name, Name: cmp.Or(r.Nick, own), Off: r.Off},
+		Notice: Renamed{Was: k.Player.Name, Name: cmp.Or(r.Nick, own), Off: r.Off, Number: k.Nameless},
 	}, nil, nil
 }
 
@@ -116,14 +124,18 @@ type Renamed struct {
 	Was  string `json:"was"`
 	Name string `json:"name"`
 	Off  bool   `json:"off,omitempty"` // the Name is the player's own, because the nick ended
+	// Number is the number to show with Was or Name if that is Nameless.
+	Number int `json:"number,omitempty"`
 }
 
 var _ = notice.Register[Renamed](notice.Kind{Name: "renamed", Purpose: notice.Outcome})
 
-// NickShown tells the sender by which name the group calls them.
+// NickShown shows the sender what the group calls them.
 type NickShown struct {
 	Nick string `json:"nick,omitempty"` // empty for none
 	Name string `json:"name"`           // the sender's own name
+	// Number is the number to show with the Name if that is Nameless.
+	Number int `json:"number,omitempty"`
 }
 
 var _ = notice.Register[NickShown](notice.Kind{Name: "nick", Purpose: notice.Answer})

@@ -32,7 +32,6 @@ func (g *game) join(t *testing.T, who command.Person) {
 	must(t, g.Do(t.Context(), g.origin(&who), ranking.Join{}))
 }
 
-// player returns the id of the player with the display name.
 func (g *game) player(t *testing.T, name string) ladder.PlayerID {
 	t.Helper()
 	return dbtest.Value[ladder.PlayerID](t, g.pool, `SELECT id FROM players WHERE display_name = $1`, name)
@@ -40,8 +39,8 @@ func (g *game) player(t *testing.T, name string) ladder.PlayerID {
 
 const shownNames = `SELECT string_agg(name, ' ' ORDER BY id) FROM group_players`
 
-// TestNick: a nick is the name in all current standings, until it ends. Messages that show another
-// name of the account do not change it, and both names mean the player in a report.
+// TestNick checks that a nick is the name in all current standings, until it ends. Messages that
+// show another name of the account do not change it, and both names mean the player in a report.
 func TestNick(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -70,8 +69,8 @@ func TestNick(t *testing.T) {
 	checkNotice(t, g.rename(t, &robert, ranking.Rename{Off: true}), ranking.Refusal{Code: ranking.SameSetting})
 }
 
-// TestNickEverywhere: a nick is also the name in the other rankings of the group, in those that the
-// player enters later and in new seasons, but not in another group.
+// TestNickEverywhere checks that a nick is also the name in the other rankings of the group, in
+// rankings that the player enters later, and in new seasons, but not in another group.
 func TestNickEverywhere(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -87,7 +86,8 @@ func TestNickEverywhere(t *testing.T) {
 	equal(t, "the names", texts(t, g, shownNames), []string{"Alice Lebowski Alice Lebowski Alice Bob"})
 }
 
-// TestNicksRefused: a nick must mean nobody else, and have no other meaning in a command.
+// TestNicksRefused checks that a nick is refused if it means another player or has another meaning
+// in a command.
 func TestNicksRefused(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -111,19 +111,20 @@ func TestNicksRefused(t *testing.T) {
 	for _, nick := range []string{
 		"won", "Alice beat", "vs", "Draw", "ich", "победил", "42", "3:1", "Padel", "padel King", "tennis", "off",
 		"today", "🔥", "Bob over", "Bob Carol", "Bob 3", "a@b", strings.Repeat("x", 33),
+		"Player 2", "PERSON-7", "Persona 3", "pessoa 1", "Игрок 4", "гравець 12",
 	} {
 		checkNotice(t, g.rename(t, &alice, ranking.Rename{Nick: nick}),
 			ranking.Refusal{Code: ranking.NickUnusable, Name: command.Excerpt(nick)})
 	}
-	for _, nick := range []string{"alice", "Alicia de la Hoya", "Bob Marley", strings.Repeat("x", 32)} {
+	for _, nick := range []string{"alice", "Alicia de la Hoya", "Bob Marley", "Player Two", strings.Repeat("x", 32)} {
 		if n, ok := g.rename(t, &alice, ranking.Rename{Nick: nick}).(ranking.Renamed); !ok {
 			t.Errorf("the nick %q is refused: %+v", nick, n)
 		}
 	}
 }
 
-// TestClashingNick: if somebody comes whose name is another player's nick, a report asks who is
-// meant.
+// TestClashingNick checks that the bot asks whom a report means if a name is both a player's nick
+// and a newer player's own name.
 func TestClashingNick(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -137,8 +138,27 @@ func TestClashingNick(t *testing.T) {
 		ranking.Refusal{Code: ranking.NickTaken, Name: "Lebowski", Near: &ranking.Name{Name: "Lebowski"}})
 }
 
-// TestRenameOthers: admins rename other players, even unclaimed ones and guests. The nick stays
-// when the account of an unclaimed player is seen.
+// TestNickOfNameless checks that the answers to a player without a name have the number that
+// messages show in place of the name.
+func TestNickOfNameless(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.join(t, command.Person{ID: 78, Name: ranking.Nameless})
+	second := command.Person{ID: 79, Name: ranking.Nameless}
+	g.join(t, second)
+	checkNotice(t, g.rename(t, &second, ranking.Rename{}), ranking.NickShown{Name: ranking.Nameless, Number: 2})
+	checkNotice(t, g.rename(t, &second, ranking.Rename{Nick: "Zorro"}),
+		ranking.Renamed{Was: ranking.Nameless, Name: "Zorro", Number: 2})
+	checkNotice(t, g.rename(t, &second, ranking.Rename{}),
+		ranking.NickShown{Nick: "Zorro", Name: ranking.Nameless, Number: 2})
+	checkNotice(t, g.typed(t, &alice, "player 2 3:1"), // the name means nobody now
+		ranking.WrongForm{Command: "match", Reason: command.ReasonUnexpectedWord, Detail: "player"})
+	checkNotice(t, g.rename(t, &second, ranking.Rename{Off: true}),
+		ranking.Renamed{Was: "Zorro", Name: ranking.Nameless, Off: true, Number: 2})
+}
+
+// TestRenameOthers checks that admins can rename other players, even unclaimed players and guests.
+// The nick stays when the account of an unclaimed player is seen.
 func TestRenameOthers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

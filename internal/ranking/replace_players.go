@@ -18,16 +18,16 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 	return players
 }
 
-// lineupOf returns the lineup that the report gives to a recorded match. ok is false if the match
-// has other numbers of players on its sides, if a person is not a player, or if the report changes
-// the stand-ins.
+// lineupOf returns the lineup that the report gives to a recorded match. ok is false if the report
+// has different numbers of players on its sides than the match, if a person is not a player, or if
+// the report changes the stand-ins.
 func (m reportedMatch) lineupOf(recorded *StoredMatch, snap *Snapshot) (l lineup, ok bool) {
 	l, ok = recorded.lineupOf(m.playerIDs(snap), m.result)
 	return l, ok && m.keepsStandIns(recorded, l, snap)
 }
 
-// keepsStandIns reports whether a report that gives a recorded match a lineup has no stand-ins, or
-// those of the match.
+// keepsStandIns reports whether the report names no stand-ins, or as many on each side as the
+// recorded match has. l is the lineup that the report gives to the match.
 func (m reportedMatch) keepsStandIns(recorded *StoredMatch, l lineup, snap *Snapshot) bool {
 	named := m.standIns
 	if slices.Contains(l.players[1], m.playerIDs(snap)[0][0]) {
@@ -50,7 +50,7 @@ func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 	return ask.ask(snap)
 }
 
-// named describes the match in the order of its report.
+// named returns the match's result and players, in the order of its report.
 func (m *StoredMatch) named() NamedResult {
 	r := namedResult(m.Result)
 	r.StandIns = m.StandIns
@@ -74,7 +74,6 @@ func (p playersAnswer) needs() Needs {
 	return needs
 }
 
-// refuse returns why the answer is refused, nil if it is not.
 func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(p.Prompt), p.chosen == nil && p.Option != Cancel{}:
@@ -120,7 +119,7 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 		return Decision{}, historyOf{match: m}, nil
 	}
 	l, _ := p.chosen.matches[0].lineupOf(m, snap)
-	fixed, said, err := p.amend.fixPlayers(snap, m, l)
+	fixed, said, err := p.amend.fixPlayers(snap, m, l, p.chosen.matches[0])
 	if err != nil {
 		return Decision{}, nil, err
 	}
@@ -128,9 +127,11 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 }
 
 // fixPlayers returns the fix that gives a match a lineup, and the notice about it. The snapshot
-// must have the History. Each player of the lineup must be one of the match or of the snapshot's
-// People.
-func (a amendOperation) fixPlayers(snap *Snapshot, m *StoredMatch, l lineup) (*Fixed, MatchFixed, error) {
+// must have the History. Each player of the lineup must already play in the match, or be among the
+// snapshot's People.
+func (a amendOperation) fixPlayers(
+	snap *Snapshot, m *StoredMatch, l lineup, reported reportedMatch,
+) (*Fixed, MatchFixed, error) {
 	history, changes := *snap.History, m.changesTo(l)
 	fixed := &Fixed{Old: m.Result, New: l.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt}}
 	var unplayed []ladder.PlayerID
@@ -138,8 +139,8 @@ func (a amendOperation) fixPlayers(snap *Snapshot, m *StoredMatch, l lineup) (*F
 		if r.From == r.To {
 			continue
 		}
-		isNew := func(k Known) bool { return k.Player != nil && k.Player.ID == r.To }
-		known := snap.People[slices.IndexFunc(snap.People, isNew)]
+		isNew := func(person int) bool { return snap.People[person].Player.ID == r.To }
+		known := snap.People[reported.players[slices.IndexFunc(reported.players, isNew)]]
 		changes[i].Named = known.namedID()
 		unplayed, fixed.Players = append(unplayed, r.From), append(fixed.Players, r.To)
 		isThere := func(s ladder.RankedPlayer) bool { return s.Player == r.To }

@@ -3,11 +3,11 @@ package ranking
 import "elobot/internal/ladder"
 
 // RestoreMatch reverses an undo: the match counts again under its old number, and its season is
-// replayed from there. The person who undid it may restore it within Settings.UndoWindow, measured
-// between the times when the two commands were sent. Admins may restore any match within that
-// window. In a season that is over, only admins may restore matches. A match cannot be restored if
-// two of its players have turned out to be the same person, because a person cannot play twice in a
-// match. An empty MatchRef means the last match that the sender undid.
+// replayed from there. The person who undid the match may restore it within Settings.UndoWindow,
+// measured between the times when the two commands were sent. Admins may restore any match within
+// that window. In a season that is over, only admins may restore matches. A match cannot be
+// restored if two of its players have turned out to be the same person, because a person cannot
+// play twice in a match. An empty MatchRef means the last match that the sender undid.
 type RestoreMatch struct{ Amendment }
 
 func (r RestoreMatch) plan(s *Service, c *call) *call {

@@ -60,8 +60,9 @@ func TestRestoreMatch(t *testing.T) {
 	equal(t, "the standings", want, g.standingTable(t, club.ID, byName))
 }
 
-// TestWhoMayRestore: within a day, the person who undid a match and admins can restore it. In this
-// test, Bob undid match 2 of Alice and Bob, and an anonymous admin undid match 1 at the same time.
+// TestWhoMayRestore checks that within a day, the person who undid a match and admins can restore
+// it. In this test, Bob undid match 2 of Alice and Bob, and an anonymous admin undid match 1 at the
+// same time.
 func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -123,8 +124,8 @@ func TestWhoMayRestore(t *testing.T) {
 	}
 }
 
-// TestLastUndone: a restore that names no match means the match that the sender undid last. A
-// restore in reply to a card means the match on the card.
+// TestLastUndone checks that a restore without a number means the match that the sender undid last.
+// A restore in reply to a card means the match on the card.
 func TestLastUndone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -145,9 +146,9 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, no matter
-// whether the player, an anonymous admin or the merge undid it. Another match that an anonymous
-// admin undid can be restored.
+// TestRestoreOfOnePersonTwice checks that a match of a person against themselves stays undone, no
+// matter whether the player, an anonymous admin or the merge undid it. Another match that an
+// anonymous admin undid can be restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -174,8 +175,8 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: if the change count in a button differs from the change count of the match, a
-// press gets only a toast and changes nothing.
+// TestStalePresses checks that if the change count in a button differs from the change count of the
+// match, a press gets only a toast and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -218,8 +219,8 @@ func TestStalePresses(t *testing.T) {
 	g.has(t, 1, "matches WHERE number = 3 AND undone_at IS NOT NULL AND changes = 3")
 }
 
-// TestTwoPressesAtOnce: of two concurrent presses of one button on two instances, one takes effect,
-// and the other is refused with a toast.
+// TestTwoPressesAtOnce checks that of two concurrent presses of one button on two instances, one
+// takes effect, and the other is refused with a toast.
 func TestTwoPressesAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -262,8 +263,8 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	g.has(t, 1, fmt.Sprintf("matches WHERE number = 1 AND changes = %d AND undone_at IS NULL", rounds))
 }
 
-// TestTooFarBack: an amendment of a match with too many later matches is refused, and the refusal
-// says how many there are.
+// TestTooFarBack checks that an amendment of a match with too many later matches is refused, and
+// the refusal says how many there are.
 func TestTooFarBack(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

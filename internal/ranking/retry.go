@@ -16,7 +16,7 @@ const (
 	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
 	lockRetryDelay = 100 * time.Millisecond
-	// defaultTimeout is the time left to assume if a command's context has no deadline.
+	// defaultTimeout is the time for a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
 	// defaultReplay is the default of Settings.LongestReplay. On two shared cores, replaying that
 	// many matches and rewriting half of them takes less than a quarter of the time of an attempt.

@@ -21,7 +21,7 @@ import (
 type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
-	// log is called by each Apply; exclusive means that the group was locked.
+	// log is called by each Apply. exclusive reports whether the group was locked.
 	log func(exclusive bool)
 }
 
@@ -54,8 +54,8 @@ func (l conflictingLock) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.store.apply(ctx, c, true, l.Locked.Apply)
 }
 
-// conflicting returns a store whose first calls of Apply conflict. times says how many. Each call
-// of Apply calls log.
+// conflicting wraps a store so that Apply fails with ErrConflict the given number of times, and
+// then works. Each call of Apply also calls log.
 func conflicting(store ranking.Store, times int64, log func(exclusive bool)) conflictingStore {
 	s := conflictingStore{Store: store, left: new(atomic.Int64), log: log}
 	s.left.Store(times)
@@ -100,14 +100,14 @@ type memoryLock struct {
 func (l memoryLock) Apply(ctx context.Context, c ranking.Changes) error { return l.store.Apply(ctx, c) }
 func (l memoryLock) Release(context.Context)                            {}
 
-// try is an attempt to apply: its time since the command, and whether it locked the group.
+// try is a call of Apply: the time since the command began, and whether the group was locked.
 type try struct {
 	After     time.Duration
 	Exclusive bool
 }
 
-// TestRetries: a command is tried again after each of its first three conflicts. After the fourth,
-// it is refused. If the refusal conflicts too, the command fails.
+// TestRetries checks that a command is tried again after each of its first three conflicts. After
+// the fourth, it is refused. If the refusal conflicts too, the command fails.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	all := []try{
@@ -147,9 +147,9 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRecentConflict: for a second after a conflict in a chat, or after a result that locked the
-// group for that reason, the first attempt at a result locks the group. Questions never lock it,
-// not even when they are tried again.
+// TestRecentConflict checks that for a second after a conflict in a chat, or after a result that
+// locked the group for that reason, the first attempt at a result locks the group. Questions never
+// lock it, not even when they are tried again.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestRecentConflict(t *testing.T) {
 	})
 }
 
-// TestAnonymousReportLocks: after a conflict, the second attempt at an anonymous admin's report
-// locks the group.
+// TestAnonymousReportLocks checks that after a conflict, the second attempt at an anonymous admin's
+// report locks the group.
 func TestAnonymousReportLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -224,8 +224,8 @@ func mustLog(t *testing.T, logged *logRecords, lost int) {
 	}
 }
 
-// TestCancelledBetweenRetries: a canceled command changes nothing. A command that runs out of time
-// between two retries still has time for a refusal.
+// TestCancelledBetweenRetries checks that a canceled command changes nothing. A command that runs
+// out of time between two retries still has time for a refusal.
 func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){

@@ -7,12 +7,12 @@ import "elobot/internal/ladder"
 type Rules struct {
 	Start        int `json:"start_elo"`     // the rating with which new players start
 	PlaceMatches int `json:"place_matches"` // number of matches needed for a place in the ranking
-	// HideDays is the number of days without a match after which the ranking hides a player, 0 for
-	// never.
+	// HideDays is the number of days without a match after which the ranking hides a player, or 0
+	// to hide no players.
 	HideDays           int  `json:"hide_days"`
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
-	// Halfway means that a player who has played in a season starts the next season halfway between
+	// Halfway is set if a player who has played in a season starts the next season halfway between
 	// their final rating and the start rating.
 	Halfway bool `json:"season_halfway"`
 	// SeasonMonths is the length of an automatic season in calendar months: 1, 3, or 0 if admins

@@ -13,26 +13,27 @@ import (
 	"elobot/internal/notice"
 )
 
-// Season is a part of a ladder with matches and standings of its own.
+// Season is a part of a ladder with matches and standings of its own. The PlayedAt of a match
+// determines its season.
 type Season struct {
 	ID     ladder.SeasonID
 	Number int       // 1, 2, 3, … in its ladder
 	Name   string    // empty if unnamed
-	Starts time.Time // inclusive, by the time of the message; zero for the first season
-	Ends   time.Time // exclusive; zero if only an admin can end it
+	Starts time.Time // inclusive, zero for the first season
+	Ends   time.Time // exclusive, zero if only an admin can end it
 }
 
-// endsBefore reports whether the season ends at or before the given time. Matches reported at that
-// time then belong to a later season. It returns false for a zero time, and for a season without an
-// end. The season must be current.
+// endsBefore reports whether the season ends at or before the given time. If it does, matches with
+// this PlayedAt belong to a later season. It returns false for a zero time, and for a season
+// without an end. The season must be current.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
 // where returns the need for a snapshot of the ladder and season that the command is about, nil if
 // the snapshot already has both. If the command's button is about a ladder that the group does not
-// have, the need is an onlyAnswer. An amended match stays in its season. For a new match, the time
-// of the message determines the season.
+// have, the need is an onlyAnswer. An amended match stays in its season. The PlayedAt of a new
+// match determines its season.
 func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
@@ -46,7 +47,7 @@ func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subje
 	case m != nil && snap.isOver(m.Season):
 		n.season = m.Season
 	case at.IsZero():
-	case c.season != 0:
+	case c.season != 0 && !snap.isOfOtherDay():
 		n.season = c.season
 	default:
 		season, err := seasonAt(ctx, store, snap.Ladder, at)
@@ -60,7 +61,7 @@ func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subje
 	return n.unless(c), nil
 }
 
-// unless returns n, or nil if the call already reads that ladder and season.
+// unless returns n, or nil if c already reads that ladder and season.
 func (n inLadder) unless(c *call) need {
 	if n.ladder == c.ladder && n.season == c.season {
 		return nil
@@ -68,7 +69,7 @@ func (n inLadder) unless(c *call) need {
 	return n
 }
 
-// seasonAt returns the season of a ladder to which a match reported at the given time belongs.
+// seasonAt returns the season of a ladder to which a match belongs. at is the match's PlayedAt.
 func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder.SeasonID, error) {
 	if !at.Before(l.Season.Starts) {
 		return l.Season.ID, nil
@@ -76,7 +77,7 @@ func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder
 	return store.SeasonAt(ctx, l.ID, at)
 }
 
-// isOver reports whether a season of the group is over. A zero season is not.
+// isOver reports whether a season of the group is over. It returns false for a zero season.
 func (s *Snapshot) isOver(season ladder.SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
 }
@@ -104,7 +105,7 @@ func (t TypedSeason) Meant(said command.Command) Operation {
 	return Ask{Question: t.Question}
 }
 
-// StartSeason ends the current season of a ladder, and starts the next. Only admins may do so. Name
+// StartSeason ends the current season of a ladder and starts the next. Only admins may do so. Name
 // is the name of the new season and may be empty.
 type StartSeason struct {
 	Name string
@@ -196,7 +197,7 @@ type NewSeason struct {
 	Name   string
 	At     time.Time
 	Until  time.Time // when the next season ends, zero if only an admin can end it
-	// Tells means that the chat is told at once how the season ended, rather than when the season's
+	// Tells is set if the chat is told at once how the season ended, rather than when the season's
 	// timer fires.
 	Tells bool
 }
@@ -212,7 +213,7 @@ const AfterSeason = time.Minute
 // season.
 const minSeason = 48 * time.Hour
 
-// endOfSeason returns the end of the month or quarter that contains at; zero for manual seasons.
+// endOfSeason returns the end of the month or quarter that contains at, zero for manual seasons.
 func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 	at = at.In(d.Zone())
 	if r.SeasonMonths == 0 {
@@ -330,8 +331,8 @@ func (*ToldSeason) outcome() CommandOutcome { return "" }
 
 // SeasonPrompt explains what starting a season will do. Its button starts the season.
 type SeasonPrompt struct {
-	Tag     MatchTag `json:"tag"`               // of the season to end
-	Number  int      `json:"number"`            // of the season to end
+	Tag     MatchTag `json:"tag"`               // the tag of the season to end
+	Number  int      `json:"number"`            // the number of the season to end
 	Ended   string   `json:"ended,omitempty"`   // the name of the season to end
 	Name    string   `json:"name,omitempty"`    // the name of the new season
 	Players int      `json:"players"`           // how many players have played in the season to end

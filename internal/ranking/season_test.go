@@ -72,8 +72,8 @@ func (g *game) told(t *testing.T) []string {
 	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
 }
 
-// TestSeasons: by default, a season starts from scratch. A match counts in the season in which its
-// message was sent, even if the message arrives later.
+// TestSeasons checks that by default, a season starts from scratch. A match counts in the season in
+// which its message was sent, even if the message arrives later.
 func TestSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -142,8 +142,8 @@ func TestSeasons(t *testing.T) {
 	equal(t, "seasons of the chart", begun, r.Seasons)
 }
 
-// TestSeasonsInASecond: a season lasts at least a second, even if the messenger's clock was set
-// back.
+// TestSeasonsInASecond checks that a season lasts at least a second, even if the messenger's clock
+// was set back.
 func TestSeasonsInASecond(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -163,8 +163,9 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: the message about a new season lists the results of the season that
-// ended which were sent after the question, were handled before the press, and still count.
+// TestResultsBeforeThePress checks that the message about a new season lists the ended season's
+// results that were sent after the question and handled before the press. Undone matches are not
+// listed.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -183,8 +184,8 @@ func TestResultsBeforeThePress(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOldSeasonButton: after a restore from a backup, a new season may get the id of a lost one.
-// The buttons of the lost season are then refused.
+// TestOldSeasonButton checks that after a restore from a backup, the buttons of a lost season are
+// refused, even if a new season has the lost season's id.
 func TestOldSeasonButton(t *testing.T) {
 	t.Parallel()
 	old := make(map[ranking.MatchTag]string)
@@ -223,8 +224,9 @@ func keyed(o ranking.Origin) ranking.Origin {
 	return o
 }
 
-// TestSeasonEndsMeanwhile: if a season ends between the read and the write of a result, and the
-// result was sent after that end, it counts in the new season. The players may be new or known.
+// TestSeasonEndsMeanwhile checks that if a season ends between the read and the write of a result,
+// and the result was sent after that end, the result counts in the new season. The players may be
+// new or known.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
@@ -241,9 +243,9 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestHalfway: under the halfway rule, players start a season halfway between their rating and the
-// start rating. A late result in the previous season does not change the ratings with which the
-// players started.
+// TestHalfway checks that under the halfway rule, players start a season halfway between their
+// rating and the start rating. A late result in the previous season does not change the ratings
+// with which the players started.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -263,8 +265,8 @@ func TestHalfway(t *testing.T) {
 	}
 }
 
-// TestSeasonOfAnAnswer: if the bot asks about a result, the result counts in the season of its
-// report, even if the answer comes in the next season.
+// TestSeasonOfAnAnswer checks that if the bot asks about a result, the result counts in the season
+// of its report, even if the answer comes in the next season.
 func TestSeasonOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -280,8 +282,8 @@ func TestSeasonOfAnAnswer(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOnlyAdminsCorrectSeasons: once a season is over, a person who is not an admin may neither
-// restore its matches nor move a match into it. An admin may move a match into it.
+// TestOnlyAdminsCorrectSeasons checks that once a season is over, a person who is not an admin may
+// neither restore its matches nor move a match into it. An admin may move a match into it.
 func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t) // with match 1 in chess
@@ -317,7 +319,7 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestJoinedMeanwhile: a person who joins while a season ends is in the new season.
+// TestJoinedMeanwhile checks that a person who joins while a season ends is in the new season.
 func TestJoinedMeanwhile(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -368,9 +370,9 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	equal(t, what, want, got)
 }
 
-// TestAutomaticSeasons: a season ends with its month. The first result after the end starts the
-// next season, or else the timer does. The group is notified at least a minute after the end. Late
-// results still count in their own season. A season without matches gets a later end.
+// TestAutomaticSeasons checks that a season ends with its month. The first result after the end
+// starts the next season, or else the timer does. The group is notified at least a minute after the
+// end. Late results still count in their own season. A season without matches gets a later end.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -418,8 +420,8 @@ func TestAutomaticSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAutomaticSeasonsAndAdmins: an admin may end an automatic season early. A season that is due
-// ends once, even if several instances fire its timer.
+// TestAutomaticSeasonsAndAdmins checks that an admin may end an automatic season early. A season
+// whose end has passed is ended only once, even if several instances fire its timer.
 func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -443,8 +445,8 @@ func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSettingAfterTheEnd: if a season is already due to end, neither a new length nor an admin
-// moves its end.
+// TestSettingAfterTheEnd checks that once the end of a season has passed, neither a new length nor
+// an admin who starts a season moves that end.
 func TestSettingAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -461,9 +463,9 @@ func TestSettingAfterTheEnd(t *testing.T) {
 		"3 2025-10-01T00:00:00Z waits")
 }
 
-// TestSeasonsEndInTheirZone: an automatic season ends with the month or quarter in the group's time
-// zone, or with the next month or quarter if no more than two days are left. Clock changes, a leap
-// day and a skipped day do not matter.
+// TestSeasonsEndInTheirZone checks that an automatic season ends with the month or quarter in the
+// group's time zone, or with the next month or quarter if no more than two days are left. Clock
+// changes, a leap day and a skipped day do not matter.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -474,7 +476,7 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 		{"Europe/Berlin", ranking.Quarterly, "2025-10-01T12:00:00Z", "2025-12-31T23:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-02-27T04:59:59Z", "2025-03-01T05:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-02-27T05:00:00Z", "2025-04-01T04:00:00Z"},
-		// In New York, this instant is on 27 February.
+		// In New York, this instant is on February 27.
 		{"America/New_York", ranking.Monthly, "2025-02-28T01:00:00Z", "2025-04-01T04:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-11-01T12:00:00Z", "2025-12-01T05:00:00Z"},
 		{"Australia/Lord_Howe", ranking.Monthly, "2025-03-20T12:00:00Z", "2025-03-31T13:00:00Z"},
@@ -492,9 +494,9 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfSeason: a change of zone moves the end of the current season to the beginning
-// of the same day in the new zone, unless that day has already begun in the new zone or the season
-// should have ended already.
+// TestZoneMovesEndOfSeason checks that a change of zone moves the end of the current season to the
+// beginning of the same day in the new zone, unless that day has already begun in the new zone or
+// the season should have ended already.
 func TestZoneMovesEndOfSeason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ at, zone, moved, next string }{
@@ -519,8 +521,8 @@ func TestZoneMovesEndOfSeason(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfOlderEdition: if an older edition of the time zones put the end of a season an
-// hour before midnight, a change of zone still moves the end to the intended day.
+// TestZoneMovesEndOfOlderEdition checks that if an older edition of the time zones put the end of a
+// season an hour before midnight, a change of zone still moves the end to the intended day.
 func TestZoneMovesEndOfOlderEdition(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -20,29 +20,34 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestAnySeasons: after each command of a random sequence, the ratings equal the reference
-// calculation from the matches that count. At the end of the sequence, so do the tables of the
-// seasons. At first the group has one ladder. Later it has several ladders with topics, and finally
-// seasons that end automatically or are ended by an admin. Some results arrive after the end of
-// their season.
+// TestAnySeasons checks that after each command of a random sequence, the ratings equal the
+// reference calculation from the matches that count. At the end of the sequence, so do the tables
+// of the seasons, and still do after all merges are split in random order. At first the group has
+// one ladder. Later it has several ladders with topics, and finally seasons that end automatically
+// or are ended by an admin. Some results arrive after the end of their season. Some players are
+// guests. Files of results and start ratings are imported and taken back. In the end, an export of
+// the group can be restored.
 func TestAnySeasons(t *testing.T) {
 	t.Parallel()
-	g := newGame(t)
+	g, other := newGame(t), newGame(t)
 	countChanges(t, g)
-	var groups atomic.Int64
+	var groups, restored atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newSociety(t, rt, g, groups.Add(1)).newGroup()
 		commands := map[string]func(*rapid.T){
 			"":       func(*rapid.T) { c.compare() },
-			"record": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny, "fix": c.fixAny,
-			"show up": c.showUsername, "rules": c.changeRules,
+			"record": c.recordAny, "record too": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny, "fix": c.fixAny,
+			"show up": c.showUsername, "rules": c.changeRules, "merge": c.mergeAny, "split": c.splitAny,
+			"join": c.joinAny, "leave": c.leaveAny, "remove": c.removeAny, "guest": c.addGuest,
+			"import": c.importAny, "start ratings": c.importStarts, "undo import": c.undoImport,
 		}
 		rt.Repeat(commands)
 
 		c.mustChange(ranking.ChangeLadder{Change: ranking.AddLadder, First: "chess", Name: "table tennis"}, 0, "")
 		maps.Copy(commands, map[string]func(*rapid.T){
-			"record more": c.recordAny, "move": c.moveAny, "move again": c.moveAny, "replace": c.replaceAny, "fix players": c.fixPlayersAny,
-			"join": c.joinAny, "leave": c.leaveAny, "ladder": c.changeLadders,
+			"record more": c.recordAny, "record even more": c.recordAny, "move": c.moveAny, "move again": c.moveAny,
+			"replace": c.replaceAny, "fix players": c.fixPlayersAny, "merge more": c.mergeAny, "join again": c.joinAny,
+			"leave the group": c.leaveGroup, "ladder": c.changeLadders,
 		})
 		rt.Repeat(commands)
 
@@ -55,10 +60,20 @@ func TestAnySeasons(t *testing.T) {
 		c.goHome()
 		maps.Copy(commands, map[string]func(*rapid.T){
 			"record much": c.recordAny, "show up too": c.showUsername,
-			"season": c.startSeason, "wait": c.wait, "wait more": c.wait, "timers": c.fireTimers, "zone": c.changeZone,
+			"season": c.startSeason, "season more": c.startSeason, "season again": c.startSeason,
+			"wait": c.wait, "wait more": c.wait, "timers": c.fireTimers, "zone": c.changeZone,
 		})
 		for range 2 { // because there are so many commands
 			rt.Repeat(commands)
+		}
+		c.compareMatches()
+		c.compareTables()
+		for range 2 { // the second time, the accounts are known
+			other.mustRestore(t, c.game, c.chat, -ranking.ExternalChatID(restored.Add(1)))
+		}
+		for _, e := range rapid.Permutation(c.merged()).Draw(rt, "splits") {
+			c.mustSplit(e)
+			c.compare()
 		}
 		c.compareMatches()
 		c.compareTables()
@@ -92,7 +107,7 @@ func newModelLadder(name string) *modelLadder {
 // season returns the current season.
 func (l *modelLadder) season() *modelSeason { return l.seasons[len(l.seasons)-1] }
 
-// seasonAt returns the season of a match that is reported at an instant.
+// seasonAt returns the season of a match that is played at an instant.
 func (l *modelLadder) seasonAt(at time.Time) *modelSeason {
 	of := l.seasons[0]
 	for _, s := range l.seasons {
@@ -118,7 +133,7 @@ func (c *modelGroup) endOfSeason(l *modelLadder, at time.Time) time.Time {
 	return end
 }
 
-// reach brings a ladder to an instant, and reports whether its season has ended by then. If so, all
+// reach advances a ladder to an instant, and reports whether that ends its season. If so, all
 // players begin the next one. A season without matches, or in an archived ladder, gets a later end
 // instead.
 func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
@@ -148,21 +163,21 @@ func (c *modelGroup) newSeason(l *modelLadder, starts, now time.Time, name strin
 	next.ends = c.endOfSeason(l, now)
 	next.waits = !next.ends.IsZero()
 	standings := c.play(s).Standings
-	for _, e := range s.inOrder() {
+	for _, e := range c.inOrder(s) {
 		c.entryCount++
-		next.entries[e] = entry{c.entryCount, plainladder.Begin(standings[c.nameOf(e)], l.rules.Start, l.rules.Halfway)}
+		next.entries[e] = entry{
+			order: c.entryCount, start: plainladder.Begin(standings[c.nameOf(e)], l.rules.Start, l.rules.Halfway),
+		}
 	}
 	l.seasons = append(l.seasons, next)
 }
 
 // inOrder returns the players of the season in the order in which they entered it.
-func (s *modelSeason) inOrder() []*entity {
-	var all []*entity
-	for e := range s.entries {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, func(a, b *entity) int { return cmp.Compare(s.entries[a].order, s.entries[b].order) })
-	return all
+func (c *modelGroup) inOrder(s *modelSeason) []*entity {
+	standings := c.standings(s)
+	return slices.SortedFunc(maps.Keys(standings), func(a, b *entity) int {
+		return cmp.Compare(standings[a].order, standings[b].order)
+	})
 }
 
 // playedIn returns the players with a match that counts in a season.
@@ -170,8 +185,8 @@ func (c *modelGroup) playedIn(s *modelSeason) map[*entity]bool {
 	played := make(map[*entity]bool)
 	for _, m := range c.matches {
 		for _, e := range m.players() {
-			if m.season == s && !m.undone {
-				played[e] = true
+			if m.season == s && !c.isUndone(m) {
+				played[c.as(e)] = true
 			}
 		}
 	}
@@ -348,7 +363,7 @@ func (c *modelGroup) compareTables() {
 	for _, p := range rows[struct {
 		ID  ladder.PlayerID
 		Who string
-	}](c.t, c.game, `SELECT id, coalesce(telegram_user_id::text, username, '') FROM players p`) {
+	}](c.t, c.game, `SELECT id, `+byIdentity+` FROM players p`) {
 		who[p.ID] = p.Who
 	}
 	best := func(r *stats.Record) plainladder.Best {
@@ -364,16 +379,19 @@ func (c *modelGroup) compareTables() {
 			season := plainladder.Season{
 				Number: s.number, Over: s != l.season(), PlaceMatches: s.placeMatches, Upsets: played.Upsets, Left: c.absent(s),
 			}
+			for _, m := range c.order {
+				season.Order = append(season.Order, slices.Index(c.matches, m)+1)
+			}
 			if !season.Over {
 				season.PlaceMatches = l.rules.PlaceMatches
 			}
-			for _, e := range s.inOrder() {
+			for _, e := range c.inOrder(s) {
 				season.Standings = append(season.Standings, played.Standings[c.nameOf(e)])
 			}
 			seasons = append(seasons, season)
 			begun := make(map[string]int) // start ratings of halfway starts
 			if season.Over && s.halfway {
-				for e, entry := range l.seasons[i+1].entries {
+				for e, entry := range c.standings(l.seasons[i+1]) {
 					begun[c.nameOf(e)] = entry.start
 				}
 			}

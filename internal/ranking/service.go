@@ -9,26 +9,28 @@ import (
 )
 
 // Service handles the commands of all groups. A method that handles a command commits the effect,
-// the answer and the idempotency key together, or returns an error. It leaves out the key if
-// handling the command again does no harm. Even after an error, players may have been merged or
-// claimed, and a season may have been ended. After ErrTimeout, the effect may have been committed
-// too. If a committed command is handled again while its key is stored, nothing more changes, and
-// the method succeeds. A command that is dropped without an answer stores no effect, key or answer.
+// the answer and the idempotency key together, or returns an error. The key is left out if handling
+// the command again does no harm. Even after an error, players may have been merged or claimed, and
+// a season may have been ended. After ErrTimeout, the effect may have been committed too. If a
+// committed command is handled again while its key is stored, nothing more changes, and the method
+// succeeds. A command that is dropped without an answer stores no effect, key or answer.
 type Service struct {
 	store    Store
 	answerer Answerer
 	admins   Admins
+	files    Files
 	log      *slog.Logger
 	settings Settings
 	// contended has the chats in which a command recently had a conflict. There, locking the group
 	// at once is cheaper than another conflict.
 	contended *recent.Set[ExternalChatID]
 	// timedOut has the keys of commands that recently timed out. Only after a second timeout may
-	// the sender be asked to try again: the first one may mean that the database stalled.
+	// the sender be asked to try again, because the first one may only mean that the database
+	// stalled.
 	timedOut *recent.Set[string]
 }
 
-// Settings are the settings of a Service. A field that is zero means its default.
+// Settings are the settings of a Service. A zero field stands for its default.
 type Settings struct {
 	// UndoWindow is how long after a report the players and the reporter of the match may amend it,
 	// and how long after an undo the match can be restored. The default is 24 hours.
@@ -40,7 +42,7 @@ type Settings struct {
 	// The default is 60. A negative value disables both this limit and the limit on button presses.
 	ResultsPerMinute int
 	// AskUnusual makes the bot ask about probable mistakes: a result that may have been reported
-	// already, a new username that may mean a known player, or a fix that makes the loser the
+	// already, a new username that may mean an existing player, or a fix that makes the loser the
 	// winner.
 	AskUnusual bool
 }

@@ -203,7 +203,6 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// verify verifies all groups and returns the findings.
 func verify(t testing.TB, store *pgranking.Store) (found []ranking.Finding) {
 	t.Helper()
 	err := ranking.Verify(context.WithoutCancel(t.Context()), store, 0,

@@ -36,9 +36,10 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	return n
 }
 
-// TestShowChart: without names, a chart highlights the first four players of the ranking. If the
-// sender is further down in the ranking, the chart highlights the sender instead of the fourth
-// player. With names, a chart shows the named people, each once, if all of them have played.
+// TestShowChart checks that without names, a chart highlights the first four players of the
+// ranking. If the sender is further down in the ranking, the chart highlights the sender instead of
+// the fourth player. With names, a chart shows the named people, each once, if all of them have
+// played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -80,8 +81,8 @@ func TestShowChart(t *testing.T) {
 		stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
-// TestPostChart: a press of the chart button on a player's page is answered and posts a chart as a
-// reply. A press of a button below a chart replaces that chart.
+// TestPostChart checks that a press of the chart button on a player's page is answered and posts a
+// chart as a reply. A press of a button below a chart replaces that chart.
 func TestPostChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -105,9 +106,9 @@ func TestPostChart(t *testing.T) {
 	}
 }
 
-// TestRatingsOfAPeriod: if none of a chart's players played in its period, the chart shows the
-// shortest longer period in which one of them did. If a player's matches are all older than the
-// period shown, the line of that player is level.
+// TestRatingsOfAPeriod checks that if none of a chart's players played in its period, the chart
+// shows the shortest longer period in which one of them did. If a player's matches are all older
+// than the period shown, the line of that player is level.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -77,8 +77,28 @@ func TestShowMeInAGroup(t *testing.T) {
 	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)
 }
 
-// TestShowLastMatches: /me lists the sender's last five matches that count, from the sender's point
-// of view.
+// TestShowMeOfWhoLeft checks that /me says the same about a member who has left the group and one
+// who has left the ranking, and that /join brings back both.
+func TestShowMeOfWhoLeft(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.memberLeft(t, alice, time.Minute)
+	g.leave(t, bob, ranking.HowLeft)
+	for _, isOut := range []bool{true, false} {
+		for _, p := range []command.Person{alice, bob} {
+			if got := standingIn(t, g.askStanding(t, club, &p)); got.Left != isOut {
+				t.Errorf("%s is shown as %+v", p.Name, got)
+			}
+			join := g.origin(&p)
+			join.SentAt = join.SentAt.Add(time.Hour)
+			must(t, g.Do(t.Context(), join, ranking.Join{}))
+		}
+	}
+}
+
+// TestShowLastMatches checks that /me lists the sender's last five matches that count, from the
+// sender's point of view.
 func TestShowLastMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

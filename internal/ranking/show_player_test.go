@@ -11,8 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestShowTop: the answer has the requested number of rows, or all if there are fewer. If the
-// sender's own row is not among these rows, it follows below.
+// TestShowTop checks that the answer has the requested number of rows, or all if there are fewer.
+// If the sender's own row is not among these rows, it follows below.
 func TestShowTop(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -47,8 +47,8 @@ func TestShowTop(t *testing.T) {
 	}
 }
 
-// TestShowPlayer: an account is found by its id or by the username last seen in the group, and an
-// unclaimed player by the mentioned username. Asking about anybody else is refused.
+// TestShowPlayer checks that an account is found by its id or by the username last seen in the
+// group, and an unclaimed player by the mentioned username. Asking about anybody else is refused.
 func TestShowPlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -94,8 +94,9 @@ func TestShowPlayer(t *testing.T) {
 	g.has(t, players, "players")
 }
 
-// TestShowHeadToHead covers players, one person twice, unknown people, and a button on a player's
-// page.
+// TestShowHeadToHead checks that a command compares two players, and that the button on a player's
+// page compares the player with the person who presses it. A comparison of a player with themselves
+// or with a mentioned stranger is refused.
 func TestShowHeadToHead(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

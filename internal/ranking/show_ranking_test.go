@@ -59,9 +59,9 @@ func TestShowRanking(t *testing.T) {
 	}
 }
 
-// TestPlacesBegin: until three players have enough matches for a place, there is one list by
-// rating, without places. If an admin changes how many matches a place requires, the change applies
-// at once.
+// TestPlacesBegin checks that until three players have enough matches for a place, there is one
+// list by rating, without places. If an admin changes how many matches a place requires, the change
+// applies at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -134,8 +134,8 @@ func crowdRow(i int) stats.Row {
 	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 5}
 }
 
-// TestRankingOfMany: the asker's own row is shown below the first page, unless the row is on that
-// page or the asker has none.
+// TestRankingOfMany checks that the asker's own row is shown below the first page, unless the row
+// is on that page or the asker has none.
 func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -153,8 +153,8 @@ func TestRankingOfMany(t *testing.T) {
 	}
 }
 
-// TestRestOfBoard: the button of the board posts the page that follows the players on the board.
-// The page marks the row of the person who pressed the button.
+// TestRestOfBoard checks that the button of the board posts the page that follows the players on
+// the board. The page marks the row of the person who pressed the button.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

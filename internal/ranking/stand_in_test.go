@@ -10,8 +10,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestStandIn: a nameless guest fills the place on a side. In everything that becomes of the match,
-// the guest stays a number beside that side, and the ratings are those of the others alone.
+// TestStandIn checks that a stand-in fills a place on a side. When the match is amended, its cards
+// still show the number of stand-ins on each side, and only the other players affect the ratings.
 func TestStandIn(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -87,7 +87,7 @@ func TestStandIn(t *testing.T) {
 	check("moved", send(ranking.MoveMatch{Amendment: matchNumber(1), Name: "padel"}, ""), won, noRefusal)
 	check("moved back", send(ranking.MoveMatch{Amendment: matchNumber(1), Name: "tennis"}, ""), won, noRefusal)
 
-	// a match between two people in which both have a partner without a name
+	// In this match, each of two people has a stand-in as partner.
 	check("pairs", send(ranking.ReadReport{}, "@ guest vs @ guest 3:1", carol, alice),
 		"3 Carol 1501 +1; 1 Alice 1499 +1; ", noRefusal)
 	o := g.at(&alice, 4000)
@@ -101,8 +101,8 @@ func TestStandIn(t *testing.T) {
 	equal(t, "meetings in teams", [3]int{1, 0, 1}, meetings.InTeams)
 }
 
-// TestStandInIsNobody: if somebody is called like the word for a guest, the bot asks before it
-// records anything.
+// TestStandInIsNobody checks that if a player's name is the word for a stand-in, the bot asks
+// before it records anything.
 func TestStandInIsNobody(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

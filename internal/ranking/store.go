@@ -42,6 +42,15 @@ type Store interface {
 	// one round trip. The caller must release the result. Lock may fail with ErrConflict.
 	Lock(ctx context.Context, q Query) (Locked, *Snapshot, error)
 
+	// Stage begins a transaction that writes the new people, the matches and the history entries of
+	// an import whose numbers are reserved. Nobody else sees them before the transaction is
+	// committed, and the group is not locked. The caller must release the result. Stage may fail
+	// with ErrConflict.
+	Stage(ctx context.Context, n *NewImport, people Seen) (Staged, error)
+	// StageUndo is like Stage, but begins a transaction that takes an import back. It locks the
+	// matches of the import.
+	StageUndo(ctx context.Context, group GroupID, number int) (Staged, error)
+
 	writer
 
 	// EnsureDurable returns nil once everything committed before the call is durable, so that a
@@ -50,28 +59,22 @@ type Store interface {
 	EnsureDurable(ctx context.Context) error
 
 	// DueTimers returns up to limit timers that are due, ordered by time and key. It returns only
-	// timers after the given one.
+	// timers that follow the given one in this order.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
-
-	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks
-	// both players and the unclaimed player's group, and returns the mapping of that group. If the
-	// unclaimed player has already been claimed or merged, or claimed is not an account,
-	// LockPlayers returns no transaction and no error. It may fail with ErrConflict.
-	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, *Mapping, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
 	// id refers to the chat forever. Waiting notices of the chat no longer reply to a message or go
 	// to a topic.
 	//
 	// If a chat with the new id exists, Move locks both groups and makes the two chats one. The
-	// combined chat keeps the group with more matches, or in a tie the older group. If the other
+	// combined chat keeps the group with more matches or, in a tie, the older group. If the other
 	// group has matches too, Move detaches and returns it, and notifies the chat; otherwise its
 	// players pass to the remaining group. The sightings, notices and other data of both chats pass
 	// to the combined chat, except boards, topics and messages that no longer apply. Later
 	// sightings replace earlier ones. The bot and every member are in the combined chat if they are
 	// in either chat. The settings of the older chat remain, except that a detached group keeps its
-	// own. The later greeting counts. If the older chat was greeted, waiting notices of the newer
-	// chat that answer no command are dropped.
+	// own. The time of the later greeting stays. If the older chat was greeted, waiting notices of
+	// the newer chat that answer no command are dropped.
 	//
 	// If only a chat with the new id exists, the old id then refers to it too. If the move is done
 	// already, or neither id is known, Move changes nothing, but still ensures durability like
@@ -79,47 +82,64 @@ type Store interface {
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
-// writer is the part of a Store or Locked used after the read. Unless the group is locked, the
-// methods may read newer data than the snapshot has.
+// writer has the methods of a Store or a Locked that are used after the read. Unless the group is
+// locked, the methods may read newer data than the snapshot has.
 type writer interface {
 	// Apply writes all changes or none, in one round trip. It may fail with ErrHandled or
 	// ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns a season's matches with numbers of at least from, and the standings of
-	// their players. It also returns the standings of the players in others who have one. If from
-	// is 0, it returns the whole season with all its standings.
-	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
+	// MatchHistory returns a season's matches from the position from on, and the standings of their
+	// players. It also returns any standings that the players in others have. If from is 0, it
+	// returns the whole season with all its standings.
+	MatchHistory(
+		ctx context.Context, season ladder.SeasonID, from ladder.Position, others ...ladder.PlayerID,
+	) (ladder.History, error)
 
-	// Mapping returns who counts for whom in a group, with what a change for two players replays.
-	// An into of 0 stands for the player for whom from counts.
-	Mapping(ctx context.Context, group GroupID, from, into ladder.PlayerID) (*Mapping, error)
+	// Gap returns where a match that was played at the given time belongs in a ladder: after all
+	// matches that were played until then.
+	Gap(ctx context.Context, ladder ladder.ID, at time.Time) (ladder.Gap, error)
 
-	// SeasonAt returns the season of a ladder to which a match reported at the given time belongs.
+	// Mapping returns the mapping of a group, with the matches and standings that a merge or a
+	// split of the players from and into would replay. If into is 0, it stands for the player for
+	// whom from counts. If the change would replay more than longest matches, Mapping does not read
+	// them and returns no Seasons.
+	Mapping(ctx context.Context, group GroupID, from, into ladder.PlayerID, longest int) (*Mapping, error)
+
+	// SeasonAt returns the season of a ladder to which a match belongs. at is the match's PlayedAt.
 	SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (ladder.SeasonID, error)
 
 	// LargestUpset returns the largest upset among a ladder's matches of a month that count, 0 if
 	// there is none. month is the first instant of the month, in the group's time zone.
 	LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (int, error)
+
+	// PrivateChat returns the private chat of a person, or 0 if the bot cannot write to it, as far
+	// as is known.
+	PrivateChat(ctx context.Context, user ladder.UserID) (ChatID, error)
 }
 
 // Locked is a transaction that holds the lock of the chat's group, so no other transaction can
-// record, amend or merge in that group. If the chat had no group, nothing is locked. Apply or
-// Rewrite commits it.
+// record, amend or merge in that group. Apply or Rewrite commits the transaction. If the chat had
+// no group, nothing is locked.
 type Locked interface {
 	writer
+	importer
+	restorer
 	// Rewrite writes the changes of a replay, and nothing else.
 	Rewrite(ctx context.Context, w ladder.Rewrite) error
 	// Release ends the transaction. If it is not committed, it is rolled back.
 	Release(ctx context.Context)
 }
 
-// Merging is a transaction that merges an unclaimed player into an account.
-type Merging interface {
-	// Merge makes the changes, takes the username from the unclaimed player, and commits.
-	Merge(ctx context.Context, r Remapping) error
-	// Release ends the transaction. If it is not committed, it is rolled back.
-	Release(ctx context.Context)
+// Staged is a transaction that has staged an import or its undo. It can be used like a Locked once
+// LockGroup has locked the chat's group. Apply then writes the rest.
+type Staged interface {
+	Locked
+	// LockGroup locks the group and reads, like Store.Lock. If it fails, the transaction can only
+	// be released.
+	LockGroup(ctx context.Context, q Query) (*Snapshot, error)
+	// DeleteMatches deletes the matches of an import that is taken back.
+	DeleteMatches(ctx context.Context, matches []FoundMatch) error
 }
 
 // Query is what to read for a command: what every command needs, and the Needs of its operation.
@@ -131,8 +151,8 @@ type Query struct {
 	Sender  *command.Person  // the sender of the command, nil for none
 	Shown   []command.Person // other people that the message shows
 	SentAt  time.Time        // when the command was sent, zero if retried or fired by a timer
-	// KnownChat means that the command does nothing in an unknown chat. If it is not set, a chat, a
-	// group and a ladder that are not stored yet get ids.
+	// KnownChat is set if the command does nothing when the chat is not stored. Otherwise, a chat,
+	// a group and a ladder that are not stored yet get ids.
 	KnownChat bool
 	// Ladder is the ladder to read, 0 for the group's default ladder. Thread and Replied, as in
 	// Origin, determine Applies in the snapshot.
@@ -151,25 +171,29 @@ type Needs struct {
 	// People are the people that the operation is about. Commands include their sender, so that
 	// each command claims the sender's unclaimed player.
 	People []command.Person
-	// New is how many of the People, counted from the first, get an id if they are not players yet.
+	// New is how many of the People, from the first on, get an id if they are not players yet.
 	New int
 	// DuplicatesOf, if not zero, requests PossibleDuplicates: the ladder's matches that count and
-	// were reported at most SameGameWindow before or after this time.
+	// whose PlayedAt is at most SameGameWindow before or after this time.
 	DuplicatesOf time.Time
+	// DuplicatesSince, if not zero, is the start of that period instead of the time SameGameWindow
+	// before DuplicatesOf.
+	DuplicatesSince time.Time
 	// DuplicateScores limits PossibleDuplicates to matches with one of these scores in either
-	// order, matches without a score, and matches within the RepeatWindow. Empty means no limit.
+	// order, matches without a score, and matches within the RepeatWindow. An empty DuplicateScores
+	// sets no limit.
 	DuplicateScores []ladder.Score
 	// Result requests Leaders. It is set if the operation may record a result. If it is set, People
 	// must not be empty.
 	Result    *ladder.LeaderQuery
 	Everybody bool // requests Everybody
-	// Near means that Everybody is also needed if one of the people is mentioned but unknown. The
+	// Near is set if Everybody is also needed when one of the people is mentioned but unknown. The
 	// store ignores Near.
 	Near  bool
 	Match *MatchRef // requests Matches
-	// ReportedSince limits the matches that the sender reported without playing in them. They may
-	// be the sender's last match, or Counted, only if reported at this time or later. With Season,
-	// ReportedSince requests Since.
+	// ReportedSince limits the matches that the sender reported without playing in them. Such a
+	// match may be the sender's last match, or Counted, only if it was reported at this time or
+	// later. If Season is set, ReportedSince also requests Since.
 	ReportedSince time.Time
 	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted
@@ -190,8 +214,8 @@ type Needs struct {
 type MatchRef struct {
 	ID     ladder.MatchID
 	Number int
-	// Tag is the match's tag in the button with the Number, empty without a button. A match with
-	// another tag is refused.
+	// Tag is the match's tag in the pressed button, empty if no button was pressed. If the match
+	// has another tag, the command is refused.
 	Tag        MatchTag
 	Message    int64
 	Key        string
@@ -200,7 +224,7 @@ type MatchRef struct {
 
 // Snapshot is the result of a Query, grouped by purpose, with what the service adds to it.
 type Snapshot struct {
-	// Handled means that the key is stored already, or that the query's Message is stored with an
+	// Handled is set if the key is stored already, or if the query's Message is stored with an
 	// outcome other than OutcomeRefused and OutcomeAsked.
 	Handled bool
 	Here
@@ -210,26 +234,26 @@ type Snapshot struct {
 	ForAmendment
 	ForSeason
 	Prompt *Prompt // nil if the chat has no prompt with this id
-	Board  *Board  // of the ladder, nil if it has none
-	Due    bool    // the timer with the command's key exists and is due
+	Board  *Board  // the ladder's board, nil if it has none
+	Due    bool    // whether the timer with the command's key exists and is due
 	Beside
 }
 
 // Here is the chat of a query, with its group and the ladder to read.
 type Here struct {
-	ChatID  ChatID // 0 for an unknown chat
+	ChatID  ChatID // 0 if the chat is not stored
 	Chat    Chat   // as stored
-	NewChat bool   // the chat is not stored yet
+	NewChat bool   // whether the chat is not stored yet
 	Display Display
 	Greeted time.Time // when the chat was last greeted, zero if not since the bot was added
 	Added   time.Time // when the bot was added to the chat, zero if unknown
 
 	Group GroupID
-	// NewGroup means that the group and its ladder are not stored yet. A new ladder has the
+	// NewGroup is set if the group and its ladder are not stored yet. A new ladder has the
 	// DefaultRules.
 	NewGroup bool
 	Web      bool            // as in GroupSettings
-	Ladders  []GroupLadder   // of the group, oldest first
+	Ladders  []GroupLadder   // the group's ladders, oldest first
 	Ladder   Ladder          // the queried ladder, zero if the group does not have it
 	Season   ladder.SeasonID // the queried season; it is over unless it is Ladder.Season
 	Over     int             // the number of Season if it is over, 0 if it is current
@@ -242,13 +266,13 @@ type Here struct {
 type Whom struct {
 	People []Known // in the order of the query's people
 	Shown  []Known // in the order of the query's Shown
-	// Everybody has the players of the group's ladders, even those who have left, with Player and
-	// any Standing in the queried season. It may omit players without a match that counts. It is
-	// read before ForReport.
+	// Everybody has the players of the group's ladders, including those who have left, with the
+	// Player and any Standing in the queried season. It may omit players without a match that
+	// counts. It is read before ForReport.
 	Everybody []Known
 }
 
-// Usage is how much a sender has recently requested.
+// Usage counts the commands that senders have recently sent.
 type Usage struct {
 	RecentUsage RecentUsage // for the RateEntry of the query
 	ExtraUsage  RecentUsage // for the Extra of the query
@@ -287,17 +311,23 @@ type ForSeason struct {
 
 // Beside is what the service adds to a snapshot if the operation needs it.
 type Beside struct {
-	Admin        AdminStatus     // of the sender, if the operation may need it
+	Admin        AdminStatus     // the sender's status, if the operation may need it
 	UpsetMonth   time.Time       // the month of the LargestUpset
-	LargestUpset int             // in that month, 0 if there is none
-	History      *ladder.History // of the season of the match to replay, from the match on
-	Into         *ladder.History // of the season to which the match is moved, from the match on
+	LargestUpset int             // the largest upset of that month, 0 if there is none
+	Day          *OtherDay       // the day of the reported matches, nil if it is today or not settled yet
+	Gap          *ladder.Gap     // where matches of that day belong
+	History      *ladder.History // the season of the match to replay, from that match on
+	Into         *ladder.History // the season to which the match is moved, from that match on
 	IntoSeason   ladder.SeasonID
-	Mapping      *Mapping // of the players whose mapping changes
-	Answer       Notice   // from the Answerer
+	Mapping      *Mapping       // of the players whose mapping changes
+	Planned      *PlannedImport // of the file to be imported
+	Restoring    *Restoring     // the restore of an export
+	UndoneImport *UndoneImport  // the import to be taken back, without matches if there is none
+	Answer       Notice         // the notice from the Answerer
+	PrivateChat  *ChatID        // the sender's private chat, 0 if the bot cannot write to it
 }
 
-// everybody returns the people of Everybody.
+// everybody returns the entries of Everybody as people.
 func (s *Snapshot) everybody() []command.Person {
 	people := make([]command.Person, len(s.Everybody))
 	for i, k := range s.Everybody {
@@ -328,17 +358,18 @@ type StoredMatch struct {
 	ID       ladder.MatchID
 	Ladder   ladder.ID
 	Season   ladder.SeasonID
+	Position ladder.Position
 	Undone   bool
 	UndoneAt time.Time       // when the undo was sent or the merge happened, zero if the match counts
 	UndoneBy ladder.PlayerID // 0 for an anonymous admin, a merge, or a match that counts
 	Later    int             // number of later matches of the group, including undone ones
-	// SidesSwapped means that the match's card shows side B first, because side B won, or was the
+	// SidesSwapped is set if the match's card shows side B first, because side B won, or was the
 	// last to win before a fix made the match a draw.
 	SidesSwapped bool
-	// SamePerson means that two of the players have turned out to be the same person. Such a match
+	// SamePerson is set if two of the players have turned out to be the same person. Such a match
 	// was undone by their merge or before it.
 	SamePerson bool
-	// Asked has the open prompts about the match by the person asked, where 0 stands for all
+	// Asked maps each person who was asked about the match to the open prompt, with 0 for all
 	// admins. It omits a prompt that has waited longer than a PromptWindow for its delivery.
 	Asked map[ladder.PlayerID]PromptID
 }
@@ -349,36 +380,42 @@ func (m *StoredMatch) players() []ladder.PlayerID { return slices.Concat(m.Playe
 // and Sighting are nil.
 type Known struct {
 	ByID *Player // the account with the person's user id, or nil
-	// ByUsername is the account last seen in the group with the person's username, if the person
-	// has no id; or nil.
+	// ByUsername is the account last seen in the group with the person's username. It is nil if
+	// there is none, or if the person has an id.
 	ByUsername *Player
 	Unclaimed  *Player // the group's unclaimed player with the username, or nil
-	CountsAs   *Player // the player for whom the first of the three who exists counts in the group, or nil
-	// Player is the player who counts: CountsAs, or one of the other three, or a new one, or nil.
+	// CountsAs is the player as whom the person counts in the group, nil if they count for
+	// themselves. If several of the three players above exist, the first of them determines it.
+	CountsAs *Player
+	// Player is the player who counts: CountsAs, or else one of the three at the top, or else a new
+	// player, or nil.
 	Player *Player
 	// Named is the player who was named, nil unless another Player counts.
 	Named *Player
 	New   bool // the player is not stored yet
-	// Gone means that the player exists only because of mentions, and has no match that counts.
-	// Such a player is stored, but treated as if New.
+	// Gone is set if the player exists only because of mentions, and has no match that counts. Such
+	// a player is stored, but treated as if New.
 	Gone bool
-	// Claimed means that the player is Unclaimed, and a message shows the person's account for the
+	// Claimed is set if the player is Unclaimed, and a message shows the person's account for the
 	// first time.
 	Claimed  bool
-	Standing *ladder.Standing // of Player, or nil
-	Sighting *Sighting        // of ByID in the group, or nil
+	Standing *ladder.Standing // Player's standing, or nil
+	Sighting *Sighting        // ByID's sighting in the group, or nil
 	Nick     string           // what the group calls Player, empty for the name that Telegram shows
 	Out      bool             // Player does not take part in the group's rankings
 	Former   string           // former usernames as in command.Person; set only in Everybody, like Shown and Left
 	Shown    string           // the name that Telegram shows, if the player has a Nick
 	Left     bool             // the player has left the group
+	// Nameless is as in command.Person, or would be so if Player had no Nick. It is set only in
+	// Everybody.
+	Nameless int
 }
 
-// named returns the player who was named, nil if there is none. It is the Player unless that one
-// counts for the named one.
+// named returns the player who was named, nil if there is none. It is Named if that is set,
+// otherwise Player.
 func (k Known) named() *Player { return cmp.Or(k.Named, k.Player) }
 
-// namedID returns the player who was named if another one counts, otherwise 0.
+// namedID returns the player who was named if that player counts as another one, otherwise 0.
 func (k Known) namedID() ladder.PlayerID {
 	if k.Named == nil {
 		return 0
@@ -393,14 +430,17 @@ func (k Known) person() command.Person {
 		ID: one.UserID, Username: one.Username, Name: one.Name,
 		Player: one.ID, Former: k.Former, Shown: k.Shown, Left: k.Left,
 	}
+	if k.Nick == "" {
+		p.Nameless = k.Nameless
+	}
 	if k.Named != nil {
 		p.CountsAs = k.Player.ID
 	}
 	return p
 }
 
-// Sighting is an account's last sighting in a group, with the username that a message showed, if
-// any.
+// Sighting records the username with which an account was last seen in a group. Username is empty
+// if the account had none.
 type Sighting struct {
 	Username string
 	At       time.Time // when the message that first showed this was sent
@@ -412,8 +452,8 @@ type Sighting struct {
 type PlayerChange struct {
 	Player Player
 	New    bool // the player is not stored yet
-	// Mentioned means that only the name in the player's standings changes, because a mention shows
-	// nothing new about a known person.
+	// Mentioned is set if only the name in the player's standings changes, because a mention shows
+	// nothing new about an existing player.
 	Mentioned bool
 	Standing  ladder.StandingID // a standing that has an old name of the player, 0 for none
 	// Sighting is the player's sighting in the chat's group, nil for no change. Other players lose
@@ -444,18 +484,18 @@ type Changes struct {
 	// otherwise empty. It is stored with the outcome. If it is stored already with an outcome other
 	// than OutcomeRefused and OutcomeAsked, Apply fails with ErrConflict.
 	Message string
-	// Keyless means that the key is not stored, because handling the command again does no harm.
+	// Keyless is set if the key is not stored, because handling the command again does no harm.
 	Keyless   bool
-	RateEntry RateEntry // how the command counts
-	// Extra is how each match after the first one counts if an answer records several. If Extra is
-	// zero, each match counts like the command.
+	RateEntry RateEntry // how the command counts against a rate limit
+	// Extra is how each match after the first one counts against a rate limit if an answer records
+	// several matches. If Extra is zero, each match counts like the command.
 	Extra RateEntry
 	Chat  ChatID
 	// SentAt is when the command was sent. The lifetimes of its Notice, Page, CallbackAnswer and
 	// new cards start then; zero means that these never expire.
 	SentAt time.Time
-	// ConsumesTimer means that Key is the key of a timer. Apply deletes the timer. If the timer is
-	// gone or not due, Apply fails with ErrConflict.
+	// ConsumesTimer is set if Key is the key of a timer. Apply deletes that timer, or fails with
+	// ErrConflict if the timer is gone or not due.
 	ConsumesTimer   bool
 	Button          string // the id of the button press that CallbackAnswer answers
 	ReplyTo, Thread int64  // of Notice, and of the cards of new matches
@@ -468,7 +508,7 @@ type Changes struct {
 	// Language is the sender's language as an IETF tag, empty if unknown. CallbackAnswer uses it,
 	// and so does Notice if Private is true.
 	Language string
-	Private  bool // the chat is private
+	Private  bool // whether the chat is private
 }
 
 // Decision is what an operation decides. The zero value has no effect and no answer.
@@ -478,8 +518,8 @@ type Decision struct {
 	// while the others are recorded. The Notice is the prompt's message. If Asks has an ID, it
 	// replaces the content of the open prompt with that ID, and the Page is the prompt's message.
 	Asks *NewPrompt
-	// Notice is a message to the chat, nil for none. A NotRecorded is merged with a waiting one of
-	// the same sender in the same topic.
+	// Notice is a message to the chat, nil for none. A NotRecorded is merged with a waiting
+	// NotRecorded for the same sender in the same topic.
 	Notice Notice
 	// Page replaces the content of the message PageMessageID, nil for none.
 	Page          Notice
@@ -488,11 +528,12 @@ type Decision struct {
 	// is sent to the chat only if there is an Effect. With a Page, or without a Notice, the press
 	// gets an answer without words instead.
 	CallbackAnswer Notice
-	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
-	Presence       Presence      // what the command shows about the bot's presence in the chat
+	ToSender       *PrivateNotice // a message to the sender's private chat, nil for none
+	Closes         *ClosedPrompt  // the prompt that the command closes, nil for none
+	Presence       Presence       // what the command shows about the bot's presence in the chat
 	// Ladder is the ladder of the notices, nil for Snapshot.Ladder.
 	Ladder *LadderLabel
-	// Unadded means that the command adds no players, because it only asks about people.
+	// Unadded is set if the command adds no players, because it only asks about people.
 	Unadded bool
 	dropped bool // nothing is stored or answered
 	ignored bool // like dropped, and not logged either, because the message is not a command
@@ -500,7 +541,8 @@ type Decision struct {
 
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
 // *MovedMatch, *Remapping, *NewStanding, *Left, *TakenOut, *CameBack, *NewNick, *ChangedSetting,
-// *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
+// *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason, *Greeted, *NewImport,
+// *UndoneImport or *RestoredGroup.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome
@@ -543,7 +585,7 @@ type Amended struct {
 	Card    MatchRecorded // the new content of the match's card
 }
 
-// Amendment returns the common part of all amendments.
+// Amendment returns a, which is the common part of all amendments.
 func (a *Amended) Amendment() *Amended { return a }
 
 // Undone is a match to be undone.
@@ -575,6 +617,7 @@ type NewMatch struct {
 	Ladder ladder.ID
 	Season ladder.SeasonID
 	ladder.Played
+	Inserted   *Inserted       // nil for a match of the day of its report
 	StandIns   [2]int          // as in ladder.Match
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Card       MatchRecorded   // sent to the chat
@@ -596,26 +639,23 @@ type Left struct {
 	At     time.Time
 }
 
-// TakenOut takes a player out of a group's rankings until they have Joined again. It deletes the
-// standings of a player without a match in the group, undone matches included. If such a player is
-// no account, nothing stays of the player but an id, which old buttons may have.
+// TakenOut takes a player out of a group's rankings until the player joins again. It deletes the
+// standings of a player who has no match in the group, not even an undone one. If such a player is
+// not an account, only the player's id remains, because old buttons may have it.
 type TakenOut struct {
 	Left
-	// UserID and Username identify the player in prompts, besides the Player. They may be zero.
-	UserID   ladder.UserID
-	Username string
-	// Over replaces the messages of the open prompts that name the player. The prompts are
-	// canceled.
+	// Over replaces the messages of the open prompts that name the player or another player who
+	// counts as that player. The prompts are closed as PromptExpired.
 	Over Notice
 }
 
 // CameBack brings players back to all ladders of a group, in case they have left. Players who left
-// after At stay away, and so do those who were TakenOut, unless they have Joined.
+// after At stay away, and so do players who were TakenOut, unless Joined is set.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID
 	At      time.Time
-	Joined  bool // the players have asked for it, so they are not TakenOut any more
+	Joined  bool // the players have asked to come back, so they are no longer TakenOut
 }
 
 func (NewMatches) outcome() CommandOutcome   { return OutcomeRecorded }

@@ -7,23 +7,25 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SQL expressions that identify players in a plainladder.Standings: by the name in the group, or by
-// an identity that survives a change of name.
+// byName and byIdentity are SQL expressions that identify players in a plainladder.Standings: by
+// the name in the group, or by an identity that survives a change of name.
 const (
 	byName     = "s.name"
-	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
+	byIdentity = "coalesce(p.telegram_user_id::text, p.username, '#' || p.id)"
 )
 
 // notKept leaves out the standings s that are kept for players who count as others.
 const notKept = " AND s.named_id IS DISTINCT FROM s.player_id"
 
-// SQL conditions that select ladders, by the ladder's id or by Telegram's id of the chat, in $1.
+// ladderWithID and laddersOf are SQL conditions that select ladders, by the ladder's id or by
+// Telegram's id of the chat, in $1.
 const (
 	ladderWithID = "l.id = $1"
 	laddersOf    = "ch.telegram_chat_id = $1"
 )
 
-// SQL conditions that select seasons: by id, or the current seasons of a chat.
+// seasonWithID and goingOnIn are SQL conditions that select a season by id, or the current seasons
+// of a chat.
 const (
 	seasonWithID = "n.id = $1"
 	goingOnIn    = laddersOf + " AND n.id = l.season_id"
@@ -49,8 +51,8 @@ func (g *game) storedStandings(t *testing.T, seasons string, id int64, who strin
 	return all
 }
 
-// currentHistory returns the current history entries of the current seasons of a chat's ladders,
-// ordered by match number, side A first. who is byName or byIdentity.
+// currentHistory returns the current history entries of the current seasons of a chat's ladders, in
+// the order in which the matches are replayed, side A first. who is byName or byIdentity.
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
 	t.Helper()
 	return g.storedEntries(t, goingOnIn, int64(chat), who)
@@ -66,7 +68,7 @@ func (g *game) storedEntries(t *testing.T, seasons string, id int64, who string)
 		JOIN group_players s ON s.season_id = n.id AND s.player_id = h.player_id
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE `+seasons+` AND h.superseded_at = 'infinity'
-		ORDER BY m.number, mp.side, mp.place`, id)
+		ORDER BY coalesce(m.position, m.number::bigint << 32), mp.side, mp.place`, id)
 }
 
 // historyEntry returns the entry of a player in a match. best, streak and longest are the values

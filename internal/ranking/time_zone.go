@@ -18,8 +18,8 @@ const UTC = "UTC"
 //go:embed time_zones.zip
 var timeZones string
 
-// openTimeZones returns the archive of time zones. It opens the archive each time, because the
-// archive's directory takes more memory than the zones in use.
+// openTimeZones returns the archive of time zones. It opens the archive each time, because keeping
+// the archive's directory in memory would take more space than the zones in use.
 func openTimeZones() *zip.Reader {
 	archive, err := zip.NewReader(strings.NewReader(timeZones), int64(len(timeZones)))
 	if err != nil {
@@ -34,8 +34,8 @@ func TimeZoneEdition() string { return openTimeZones().Comment }
 // FindTimeZone returns the IANA name of the time zone that written means. It ignores case and
 // accepts spaces for underscores, as in "america/new york". The last parts of a name are enough if
 // no other name ends with them, as in "berlin" and "argentina/salta". Names in Etc must be written
-// in full and do not count as other names, because Etc/GMT+3 is behind UTC, which hardly anyone
-// means by GMT+3. ok is false if no single zone matches.
+// in full and do not count as other names. This keeps GMT+3 from meaning Etc/GMT+3, which is behind
+// UTC. ok is false if no single zone matches.
 func FindTimeZone(written string) (name string, ok bool) {
 	written = strings.ToLower(strings.Join(strings.Fields(written), "_"))
 	var ends []string
@@ -53,7 +53,7 @@ func FindTimeZone(written string) (name string, ok bool) {
 	return ends[0], true
 }
 
-// Zone returns the time zone, or UTC if this release does not know it.
+// Zone returns the location of the TimeZone, or UTC if this release does not know the zone.
 func (d Display) Zone() *time.Location {
 	if d.TimeZone == UTC {
 		return time.UTC

@@ -32,9 +32,9 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: each zone in the archive is found by its name, which has at most 64 bytes, and can
-// be loaded. An unknown name means UTC. The archive has every zone in Go's own archive, except
-// perhaps Factory, which is not a place.
+// TestTimeZones checks that each zone in the archive is found by its name, which has at most 64
+// bytes, and can be loaded. An unknown name means UTC. The archive has every zone in Go's own
+// archive, except perhaps Factory, which is not a place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -76,8 +76,8 @@ func zoneNames(t *testing.T, archive string) (names []string) {
 	return names
 }
 
-// TestBeginningsOfDaysAndMonths covers clocks that go forward and back, a leap day, midnights that
-// occur twice or never, and a skipped day.
+// TestBeginningsOfDaysAndMonths checks that days and months begin at their first instant, even
+// around clock changes, a leap day, a midnight that occurs twice or never, and a skipped day.
 func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ zone, at, begins, unit, next string }{
@@ -101,7 +101,7 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 		{"Pacific/Apia", "2011-12-29T12:00:00Z", "2011-12-29T10:00:00Z", day, "2011-12-30T10:00:00Z"},
 		{"Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z", day, "2011-12-31T10:00:00Z"},
 		{"Pacific/Apia", "2011-12-31T09:59:59Z", "2011-12-01T10:00:00Z", month, "2011-12-31T10:00:00Z"},
-		// 24 April begins at 1:00.
+		// April 24 begins at 1:00.
 		{"Africa/Cairo", "2026-04-23T22:00:00Z", "2026-04-23T22:00:00Z", day, "2026-04-24T21:00:00Z"},
 		// This is the second 23:30.
 		{"Africa/Cairo", "2026-10-29T21:30:00Z", "2026-10-28T21:00:00Z", day, "2026-10-29T22:00:00Z"},
@@ -118,8 +118,8 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	}
 }
 
-// TestEditions: if two editions of the time zones differ, days and months follow the edition in
-// use. testdata has the older one.
+// TestEditions checks that if two editions of the time zones differ, days and months follow the
+// edition in use. testdata has the older one.
 func TestEditions(t *testing.T) {
 	t.Parallel()
 	type beginnings struct{ this, next string }
@@ -179,8 +179,8 @@ func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, n
 	}
 }
 
-// TestDaysBeginOnce: LaterDay returns the first instant of a day. The test finds that instant in
-// small steps.
+// TestDaysBeginOnce checks that LaterDay returns the first instant of a day. The test finds that
+// instant in small steps.
 func TestDaysBeginOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

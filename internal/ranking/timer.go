@@ -25,7 +25,7 @@ const PromptTimer = "t:prompt:"
 func (id PromptID) Timer() string { return PromptTimer + strconv.FormatInt(int64(id), 10) }
 
 // DueTimers returns up to limit timers that are due, ordered by time and key. It returns only
-// timers after the given one.
+// timers that follow the given one in this order.
 func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error) {
 	due, err := s.store.DueTimers(ctx, after, limit)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 }
 
 // ErrUnknownTimer means that this release does not know the kind of a timer, because a newer
-// release has set it. The timer waits until the leader runs a release that knows its kind.
+// release has set the timer. The timer waits until the leader runs a release that knows its kind.
 var ErrUnknownTimer = errors.New("unknown timer")
 
 // FireTimer carries out a timer's action. It does nothing if the timer is gone or no longer due,

@@ -42,8 +42,9 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return all[0]
 }
 
-// TestTurnRanking: the row below the page belongs to the person who asked for the ranking, even if
-// another person turns the page. If the page does not exist, the last page is shown.
+// TestTurnRanking checks that the row below the page belongs to the person who asked for the
+// ranking, even if another person turns the page. If the page does not exist, the last page is
+// shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -66,8 +67,8 @@ func TestTurnRanking(t *testing.T) {
 		PlaceMatches: 3, HideDays: 60, Unplaced: true}, g.turn(t, &bob, 1333, 2))
 }
 
-// TestPressesTurnPages: each press is answered and handled once. The newest page for a message
-// replaces one that still waits. Pages expire after ten minutes.
+// TestPressesTurnPages checks that each press is answered and handled once. The newest page for a
+// message replaces one that still waits. Pages expire after ten minutes.
 func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -102,7 +103,7 @@ func TestPressesTurnPages(t *testing.T) {
 	g.has(t, 4, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'")
 }
 
-// TestPressesOfPagesAreLimited: a press over the limit gets an answer but no page.
+// TestPressesOfPagesAreLimited checks that a press over the limit gets an answer but no page.
 func TestPressesOfPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -120,8 +121,8 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPageOfAMovedChat: after the chat got a new id, its older messages cannot be edited, so a
-// press below one of them gets only an answer.
+// TestPageOfAMovedChat checks that after the chat got a new id, its older messages cannot be
+// edited, so a press below one of them gets only an answer.
 func TestPageOfAMovedChat(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

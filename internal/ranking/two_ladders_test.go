@@ -29,8 +29,8 @@ func newChessAnd(t *testing.T, name string) *game {
 	return g
 }
 
-// mustChangeLadder has an admin change a ladder in a topic, 0 for none, and checks that the bot
-// obeys.
+// mustChangeLadder has an admin change a ladder in a topic, or outside of topics if topic is 0, and
+// checks that the ladder is changed.
 func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int64) {
 	t.Helper()
 	o := g.origin(&alice)
@@ -80,9 +80,9 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 	equal(t, what, want, g.ratings(t))
 }
 
-// TestAbsentInAllLadders: a person who leaves the group is absent from all ladders of the group,
-// even from a ladder that the person enters later through an older match. A later match in any
-// ladder, or /join, brings the player back to all of them.
+// TestAbsentInAllLadders checks that a person who leaves the group is absent from all ladders of
+// the group, even from a ladder that the person enters later through an older match. A later match
+// in any ladder, or /join, brings the player back to all of them.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -112,8 +112,8 @@ func TestAbsentInAllLadders(t *testing.T) {
 		"padel Alice 1529", "padel Bob 1485", "padel Carol 1501", "padel Zoe 1485")
 }
 
-// TestEditOfMovedMatch: an edit of a report whose match was moved follows the rules of the match's
-// current ladder.
+// TestEditOfMovedMatch checks that an edit of a report whose match was moved follows the rules of
+// the match's current ladder.
 func TestEditOfMovedMatch(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -128,8 +128,8 @@ func TestEditOfMovedMatch(t *testing.T) {
 	g.mustHaveRatings(t, "the match is fixed", "chess Alice 1500", "chess Bob 1500", "padel Alice 1500", "padel Bob 1500")
 }
 
-// TestArchivedLadder: an archived ladder accepts no results, even in topics bound to it. Its
-// matches can still be undone and moved out.
+// TestArchivedLadder checks that an archived ladder accepts no results, even in topics bound to it.
+// Its matches can still be undone and moved out.
 func TestArchivedLadder(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -152,8 +152,8 @@ func TestArchivedLadder(t *testing.T) {
 	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestUnboundTopic: if an admin unbinds a topic, the default ladder applies there again. Other
-// topics stay bound. Outside of topics there is nothing to unbind.
+// TestUnboundTopic checks that if an admin unbinds a topic, the default ladder applies there again.
+// Other topics stay bound. Outside of topics there is nothing to unbind.
 func TestUnboundTopic(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -187,8 +187,8 @@ func (s *archivingStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestRecordedWhileArchived: a result is refused if its ladder is archived between the read and the
-// write of the result.
+// TestRecordedWhileArchived checks that a result is refused if its ladder is archived between the
+// read and the write of the result.
 func TestRecordedWhileArchived(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -204,9 +204,9 @@ func TestRecordedWhileArchived(t *testing.T) {
 		"padel Alice 1516", "padel Bob 1484")
 }
 
-// TestLaddersAtOnce: two instances record matches in a ladder, a third moves matches out of it and
-// back, and a fourth archives it and uses it again. Although they work at the same time, no match
-// gets into the ladder while it is archived, and the stored data stays consistent.
+// TestLaddersAtOnce checks that no match gets into an archived ladder, and that the stored data
+// stays consistent, while two instances record matches in the ladder, a third moves matches out of
+// it and back, and a fourth archives it and uses it again.
 func TestLaddersAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -268,7 +268,7 @@ func TestLaddersAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestDuplicatesOfALadder: an equal result in another ladder is no duplicate.
+// TestDuplicatesOfALadder checks that an equal result in another ladder is not a duplicate.
 func TestDuplicatesOfALadder(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -282,9 +282,9 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have is refused.
-// The ladder may belong to a group that was detached from the chat. A button about a match of the
-// chat's group still works.
+// TestButtonsOfAnotherGroupsLadder checks that a button about a ladder that the chat does not have
+// is refused. The ladder may belong to a group that was detached from the chat. A button about a
+// match of the chat's group still works.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -321,8 +321,8 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// TestButtonsOfTheOnlyLadder: a button that was made while the group had one ladder still refers to
-// that ladder, even if another one applies where the button is.
+// TestButtonsOfTheOnlyLadder checks that a button made while the group had one ladder still refers
+// to that ladder, even if another ladder applies where the button is.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")
@@ -340,4 +340,17 @@ func TestButtonsOfTheOnlyLadder(t *testing.T) {
 			t.Errorf("zork counts in topic %d: a button about it shows %+v", topic, page)
 		}
 	}
+}
+
+// TestMoveAfterARename checks that if the move of a match adds a player to a ladder, the new
+// standing has the player's nick, even if the match is in a season that ended before the rename.
+func TestMoveAfterARename(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	must(t, g.Do(asAdmin(t), g.at(&alice, 60), ranking.StartSeason{}))
+	g.startSeason(t, 60, "")
+	g.asAdmin(t, &alice, ranking.Rename{Player: g.player(t, "Bob"), Nick: "Ace"})
+	g.asAdmin(t, &alice, ranking.MoveMatch{Amendment: matchNumber(1), Name: "padel"})
+	equal(t, "those who play padel", []string{"Ace", "Alice"}, texts(t, g, `
+		SELECT s.name FROM group_players s JOIN ladders l USING (season_id) WHERE l.name = 'padel' ORDER BY s.name`))
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // UndoMatch undoes a match: the match no longer counts, and its season is replayed from there. The
-// players and the reporter may undo it within Settings.UndoWindow, and admins at any time. In a
-// season that is over, only admins may. If a sender may undo the match only as an admin, the bot
-// asks first. If an anonymous admin is asked, any admin may answer by button, and any anonymous
-// admin by repeating the command. If the command means several matches that count, the bot asks
-// which one to undo.
+// players and the reporter may undo the match within Settings.UndoWindow, and admins at any time.
+// In a season that is over, only admins may undo matches. If a sender may undo the match only as an
+// admin, the bot asks first. If an anonymous admin is asked, any admin may answer by button, and
+// any anonymous admin by repeating the command. If the command means several matches that count,
+// the bot asks which one to undo.
 //
 // If the command means the sender's last match, and that match is already undone, the bot asks
 // whether to undo the last match that counts. Otherwise, a repeated command would undo match after

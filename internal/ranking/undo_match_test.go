@@ -25,7 +25,7 @@ func matchNumber(n int) ranking.Amendment {
 // asAdmin returns a context in which the sender of a command is an admin.
 func asAdmin(tb testing.TB) context.Context { return dbtest.AsAdmin(tb.Context()) }
 
-// asAdmin has a person send a command as an admin, and returns the answer.
+// asAdmin has a person send the command op as an admin, and returns the answer.
 func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operation) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -40,7 +40,7 @@ func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) r
 	return g.undoAs(t.Context(), t, sender, b)
 }
 
-// undoAs is like undo. ctx tells whether the sender is an admin.
+// undoAs is like undo. ctx determines whether the sender is an admin.
 func (g *game) undoAs(ctx context.Context, t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -86,8 +86,8 @@ func TestUndoMatch(t *testing.T) {
 	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
 	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.MatchUndone{
 		Number: 1, Sides: sides, By: byAlice,
-		// Carol now beats Bob as an equal, for 16 instead of 17. Then she loses 1 to Zoe as before,
-		// and 17 to Alice.
+		// Carol now beats Bob as an equal, for 16 instead of 17. Then she still loses 1 to Zoe and
+		// 17 to Alice.
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
@@ -100,8 +100,8 @@ func TestUndoMatch(t *testing.T) {
 		ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
 }
 
-// TestCardsKeepOrderOfNames: within a team, a card keeps the order of names from the report, even
-// after a fix or an undo.
+// TestCardsKeepOrderOfNames checks that within a team, a card keeps the order of names from the
+// report, even after a fix or an undo.
 func TestCardsKeepOrderOfNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -134,8 +134,8 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 	mustName("undone,")
 }
 
-// TestUndoRewritesOnlyDifferences: an undo changes only standings that differ. If the players have
-// not played since, the undo supersedes only the history entries of the match itself.
+// TestUndoRewritesOnlyDifferences checks that an undo changes only standings that differ. If the
+// players have not played since, the undo supersedes only the history entries of the match itself.
 func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -162,8 +162,9 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return dbtest.Values[T](t, g.pool, sql, args...)
 }
 
-// TestWhoMayAmend covers fixes and undos by different people at different times. Alice and Bob have
-// played the match, and Carol has reported it.
+// TestWhoMayAmend checks that the players and the reporter of a match may fix and undo it for a
+// day, and admins at any time. The bot asks before an undo that only an admin may make. In this
+// test, Alice and Bob have played the match, and Carol has reported it.
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
@@ -238,7 +239,8 @@ func TestWhoMayAmend(t *testing.T) {
 	}
 }
 
-// TestWhichMatch covers the ways to refer to a match in an undo.
+// TestWhichMatch checks that an undo finds its match by number, by card and by report, or takes the
+// sender's last match of the last day. An undo that refers to no match of the group is refused.
 func TestWhichMatch(t *testing.T) {
 	t.Parallel()
 	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
@@ -294,8 +296,8 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice: a second /undo without arguments does not undo another match at once. The bot
-// asks about the last match that counts.
+// TestBareUndoTwice checks that a second /undo without arguments does not undo another match at
+// once. The bot asks about the last match that counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -335,8 +337,8 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
-// TestBareUndoOfAnOldMatch: after an undo, a second /undo without arguments is refused if the
-// sender's last match that counts is more than a day old.
+// TestBareUndoOfAnOldMatch checks that after an undo, a second /undo without arguments is refused
+// if the sender's last match that counts is more than a day old.
 func TestBareUndoOfAnOldMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -348,8 +350,8 @@ func TestBareUndoOfAnOldMatch(t *testing.T) {
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
-// TestUndoByButton: each press gets an answer. The group gets a message only if the press changes
-// something.
+// TestUndoByButton checks that each press gets an answer. The group gets a message only if the
+// press changes something.
 func TestUndoByButton(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -381,8 +383,8 @@ func TestUndoByButton(t *testing.T) {
 	}
 }
 
-// TestInconsistentHistory: if a history entry is missing, amendments that would replay it are
-// refused, and players are not merged. Other commands still work.
+// TestInconsistentHistory checks that if a history entry is missing, amendments that would replay
+// it are refused, and players are not merged. Other commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -415,8 +417,8 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 }
 
-// TestUndoOneOfSeveral: an undo in reply to a message with several matches that count makes the bot
-// ask which one is meant.
+// TestUndoOneOfSeveral checks that the bot asks which match is meant if an undo replies to a
+// message with several matches that count.
 func TestUndoOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

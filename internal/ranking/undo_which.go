@@ -7,17 +7,17 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWhich asks which match to undo, if a message reported or shows several. It offers the
-// matches that are not undone.
+// PromptWhich asks which match to undo, if the command is about a message with several matches. It
+// offers the matches that are not undone.
 const PromptWhich PromptKind = "which"
 
 // maxWhich is the maximum number of matches that a PromptWhich offers. If there are more, it offers
 // the last ones.
 const maxWhich = 20
 
-// WhichRequest is what a PromptWhich is about.
+// WhichRequest is what a PromptWhich asks about: the matches to choose from.
 type WhichRequest struct {
-	Tag     MatchTag      `json:"tag"` // of all matches together
+	Tag     MatchTag      `json:"tag"` // the common tag of the Matches
 	Matches []MatchChoice `json:"matches"`
 }
 

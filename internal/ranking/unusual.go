@@ -22,21 +22,33 @@ const (
 
 // RecentMatch is a match, with the facts that show whether another report means the same match.
 type RecentMatch struct {
-	Number     int
-	Key        string // its idempotency key
-	Changes    int    // how often the match was amended, or undone by a merge
-	Result     ladder.Result
-	PlayedAt   time.Time       // when it was reported
+	Number  int
+	Key     string // its idempotency key
+	Changes int    // how often the match was amended, or undone by a merge
+	Result  ladder.Result
+	// PlayedAt is when the match was reported or, if it was played on an earlier day, the last
+	// instant of that day.
+	PlayedAt time.Time
+	// ReportedAt is when the match was reported. For a match of an earlier day, it is when the
+	// match was recorded, which may be later.
+	ReportedAt time.Time
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Players    [2][]ladder.PlayerID
 	StandIns   [2]int // as in ladder.Match, not read for PossibleDuplicates
-	// Twice means that another report has turned out to be about this match: the prompt about that
-	// report was canceled, or its score was added to this match. A further report is then probably
-	// about another game.
+	// Twice is set if another report has turned out to be about this match: the prompt about that
+	// report was canceled, or the report's score was added to this match. A further report is then
+	// probably about another game.
 	Twice bool
 }
 
-// isEven reports whether the sides have the same size.
+// isOfOtherDay reports whether the match was played on a day before the report.
+func (m RecentMatch) isOfOtherDay() bool { return m.ReportedAt.After(m.PlayedAt) }
+
+// isImported reports whether the match is of an import. Its number says nothing about when it was
+// played.
+func (m RecentMatch) isImported() bool { return strings.HasPrefix(m.Key, ImportKey) }
+
+// isEven reports whether the sides have the same size, including the stand-ins.
 func (m RecentMatch) isEven() bool {
 	return len(m.Players[0])+m.StandIns[0] == len(m.Players[1])+m.StandIns[1]
 }
@@ -82,16 +94,16 @@ func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func
 	return ask, isRepeated
 }
 
-// ask returns the operation that asks a question about the report. The readings contain the people
-// of the report, and perhaps others.
+// ask returns the operation that asks a question about the report. The readings of q may contain
+// people who are not in the report.
 func (r *recordOperation) ask(q command.Report) *askOperation {
 	ask, _ := r.service.newAsk(r.message, q, r.people)
 	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), settles(q)), r.recorded
 	return ask
 }
 
-// settles returns the doubt not to raise again once the question is answered. A doubt about a
-// username covers only that username.
+// settles returns the doubt that is not raised again once the question q is answered. A doubt about
+// a username covers only that username.
 func settles(q command.Report) command.Doubt {
 	if q.Doubt == DoubtUsername {
 		return DoubtUsername + ":" + command.Doubt(strings.ToLower(q.Word))
@@ -99,17 +111,8 @@ func settles(q command.Report) command.Doubt {
 	return q.Doubt
 }
 
-// isOfOtherDay reports whether the report dates a match to another day, and the bot has not asked
-// about the date yet.
-func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
-	year, month, day := r.message.SentAt.In(snap.Display.Zone()).Date()
-	today, dated := command.Day{Month: int(month), Day: day}, command.Day{Year: year % 100, Month: int(month), Day: day}
-	isOther := func(m command.Match) bool { return m.Day != nil && *m.Day != today && *m.Day != dated }
-	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
-}
-
-// nearUsername returns the question about the first new username that may mean a known person. ok
-// is false if there is none.
+// nearUsername returns the question about the first new username that may mean an existing player.
+// ok is false if there is none.
 func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
@@ -141,7 +144,7 @@ func (s *Snapshot) near(username string) []command.Person {
 	return all[:min(len(all), maxNear)]
 }
 
-// with returns the reports with the person other in place of the mentioned one. ok is false if
+// with returns the reports with the person other in place of the person mentioned. ok is false if
 // other already plays in one of them.
 func (r *recordOperation) with(mentioned, other command.Person) (reports []command.Match, ok bool) {
 	for _, report := range r.reports {
@@ -203,6 +206,9 @@ func (r *recordOperation) duplicateOf(
 			continue
 		}
 		apart, isAlike := r.message.SentAt.Sub(other.PlayedAt).Abs(), m.result.HasPoints() == other.Result.HasPoints()
+		if snap.isOfOtherDay() { // both matches are of that day
+			apart = 0
+		}
 		isSame := apart <= SameGameWindow && !other.Twice
 		if other.ReportedBy == by {
 			isSame = apart <= RepeatWindow && isLast && isAlike
@@ -259,8 +265,8 @@ func samePlayers(a, b []ladder.PlayerID) bool {
 }
 
 // isNear reports whether a new username may mean the person p. The username may be a former
-// username of p, one of p's names, or a mistyped form of p's username or of a name. With at least
-// four characters, it may also be the part of p's username before a "_" or a digit.
+// username of p, one of p's names, or a mistyped form of p's username or of a name. A username of
+// at least four characters may also be the part of p's username before a "_" or a digit.
 func isNear(p command.Person, username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || p.IsCalled(username) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || isSlip(username, p.Shown) ||

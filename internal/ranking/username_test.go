@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUsernamesMeanCurrentOwner: the usernames that a report shows take effect before its mentions
-// are resolved. A username that a person gave up does not mean that person, even in the report that
-// shows the change.
+// TestUsernamesMeanCurrentOwner checks that the usernames that a report shows take effect before
+// its mentions are resolved. A username that a person gave up does not mean that person, even in
+// the report that shows the change.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := command.Person{ID: 2, Username: "robert", Name: "Bob"}

@@ -23,9 +23,12 @@ type AuditReader interface {
 	// Groups returns all groups if chat is 0, otherwise the current group of the chat and the
 	// groups detached from it. It fails with ErrNoSuchGroup if a given chat has none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
-	// MatchHistory is as in Store, but reads from the snapshot.
-	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
-	// IntegrityIssues returns the integrity issues of a group's matches, at most 100 of each kind.
+	// MatchHistory is like Store.MatchHistory, but reads from the snapshot.
+	MatchHistory(
+		ctx context.Context, season ladder.SeasonID, from ladder.Position, others ...ladder.PlayerID,
+	) (ladder.History, error)
+	// IntegrityIssues returns the problems with the numbers, keys, players and parts of a group's
+	// matches, at most 100 of each kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
@@ -37,7 +40,7 @@ type AuditedGroup struct {
 	Chat  ExternalChatID
 	Title string
 	Group GroupID
-	// Detached means that the group is a DetachedGroup. Chat is then its former chat.
+	// Detached is set if the group is a DetachedGroup. Chat is then its former chat.
 	Detached bool
 	Seasons  []ladder.SeasonID // all seasons of its ladders
 	// Names has the name of each of the Seasons, in the same order, as in "padel, season 2". If
@@ -47,12 +50,13 @@ type AuditedGroup struct {
 
 // IntegrityIssues lists the numbers of matches with integrity issues.
 type IntegrityIssues struct {
-	Missing     []int // assigned numbers without a match
+	Missing     []int // assigned numbers that have no match
 	NotAssigned []int // matches with numbers that the group has not assigned
 	// WithoutKey are matches of the last day whose message is not stored with OutcomeRecorded.
 	WithoutKey   []int
 	DuplicateKey []int // matches that share their key with another one
 	Empty        []int // matches that count but have no players
+	WrongParts   []int // matches with parts that contradict the mapping
 }
 
 // Problem is a kind of problem that Verify finds.
@@ -65,6 +69,7 @@ const (
 	DuplicateKey      Problem = "duplicate_key"       // two matches have the same key
 
 	WrongSides      Problem = "wrong_sides"       // a side is empty, or a player has no standing
+	WrongParts      Problem = "wrong_parts"       // the parts contradict the mapping
 	WrongSets       Problem = "wrong_sets"        // the score does not match the sets
 	MergedPlayer    Problem = "merged_player"     // a player who was merged still has a standing
 	ForeignPlayer   Problem = "foreign_player"    // another group's unclaimed player has a standing
@@ -84,13 +89,13 @@ const (
 // Finding is one problem in the stored data.
 type Finding struct {
 	Chat         ExternalChatID
-	Title        string  // of the group
+	Title        string
 	Detached     GroupID // the group if it is a DetachedGroup, otherwise 0
 	Season       ladder.SeasonID
 	SeasonName   string // as in AuditedGroup
 	Problem      Problem
-	Number       int    // of the match, 0 for none
-	Player       string // name, empty for none
+	Number       int    // the match's number, 0 for none
+	Player       string // the player's name, empty for none
 	Stored, Want string // the stored and the expected value, empty for none
 }
 
@@ -147,7 +152,7 @@ func (a audit) group(ctx context.Context, g AuditedGroup) error {
 		numbers []int
 	}{
 		{MissingNumber, issues.Missing}, {NumberNotAssigned, issues.NotAssigned}, {MissingKey, issues.WithoutKey},
-		{DuplicateKey, issues.DuplicateKey}, {WrongSides, issues.Empty},
+		{DuplicateKey, issues.DuplicateKey}, {WrongSides, issues.Empty}, {WrongParts, issues.WrongParts},
 	} {
 		for _, n := range l.numbers {
 			f := a.about
@@ -212,7 +217,7 @@ type seasonAudit struct {
 	names map[ladder.PlayerID]string // the names of the players with a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
-	// replayFailed means that a match could not be replayed. That match, later ones and all
+	// replayFailed is set if a match could not be replayed. That match, later ones and all
 	// standings are then not compared with the replay.
 	replayFailed bool
 }
@@ -306,7 +311,8 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder
 // Repairable reports whether Repair can fix the problem.
 func (p Problem) Repairable() bool {
 	return !slices.Contains([]Problem{
-		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer, ForeignPlayer,
+		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongParts, WrongSets,
+		MergedPlayer, ForeignPlayer,
 	}, p)
 }
 

@@ -60,7 +60,6 @@ func (g *game) history(t *testing.T) []entryRow {
 		FROM elo_history h ORDER BY id`)
 }
 
-// repair repairs the season of the club.
 func repair(ctx context.Context, store ranking.Store) (bool, error) {
 	return ranking.Repair(ctx, store, club.ID, 1)
 }
@@ -122,8 +121,8 @@ func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	}
 }
 
-// TestRepairIsAllOrNothing: if a repair fails to update the standings, its changes to the history
-// are rolled back.
+// TestRepairIsAllOrNothing checks that if a repair fails to update the standings, its changes to
+// the history are rolled back.
 func TestRepairIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -139,7 +138,7 @@ func TestRepairIsAllOrNothing(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestRepairOneLadder: a repair leaves other groups alone.
+// TestRepairOneLadder checks that a repair leaves other groups alone.
 func TestRepairOneLadder(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -157,7 +156,7 @@ func TestRepairOneLadder(t *testing.T) {
 	}
 }
 
-// TestAmendAfterRepair: matches of a repaired season can be fixed and undone.
+// TestAmendAfterRepair checks that matches of a repaired season can be fixed and undone.
 func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -204,8 +203,8 @@ func (c beforeRewriteLock) Rewrite(ctx context.Context, w ladder.Rewrite) error 
 	return c.Locked.Rewrite(ctx, w)
 }
 
-// TestRepairWhileMatchesAreRecorded: matches reported during a repair wait for its end and then
-// count.
+// TestRepairWhileMatchesAreRecorded checks that matches reported during a repair wait for its end
+// and then count.
 func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	t.Parallel()
 	const reports = 3

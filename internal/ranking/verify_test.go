@@ -38,7 +38,7 @@ func describe(t *testing.T, f ranking.Finding) string {
 	return text
 }
 
-// mustFind verifies all groups and checks the findings.
+// mustFind verifies all groups, and checks that the findings are exactly want.
 func (g *game) mustFind(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
@@ -48,8 +48,8 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 	equal(t, "found", want, got, cmpopts.EquateEmpty())
 }
 
-// TestVerifyAndRepair: a verification finds exactly the expected problems of each corruption, and a
-// repair leaves only the problems that it cannot fix.
+// TestVerifyAndRepair checks that a verification finds exactly the expected problems of each
+// corruption, and a repair leaves only the problems that it cannot fix.
 func TestVerifyAndRepair(t *testing.T) {
 	t.Parallel()
 	for name, c := range corruptions {
@@ -76,12 +76,13 @@ func TestVerifyAndRepair(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsFound: each of these problems is an expected finding of some corruption.
+// TestEveryProblemIsFound checks that each of these problems is an expected finding of some
+// corruption.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{
 		ranking.MissingNumber, ranking.NumberNotAssigned, ranking.MissingKey, ranking.DuplicateKey, ranking.WrongSides,
-		ranking.WrongSets, ranking.MissingEntry, ranking.EntryOfUndone, ranking.WrongEntry,
+		ranking.WrongParts, ranking.WrongSets, ranking.MissingEntry, ranking.EntryOfUndone, ranking.WrongEntry,
 		ranking.WrongElo, ranking.WrongBest, ranking.WrongStreak, ranking.WrongLastPlayed, ranking.WrongCounters,
 		ranking.MergedPlayer, ranking.ForeignPlayer, ranking.WrongStart,
 	} {
@@ -106,8 +107,8 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g.mustFind(t, "wrong_streak Alex (player 1): 0 | 1", "wrong_streak alex (player 2): 0 | -1")
 }
 
-// TestVerifyOneGroup: a verification of one group finds nothing in others. An unknown group is an
-// error.
+// TestVerifyOneGroup checks that a verification of one group finds nothing in others. An unknown
+// group is an error.
 func TestVerifyOneGroup(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -152,7 +153,7 @@ type interruptedReader struct {
 }
 
 func (d interruptedReader) MatchHistory(
-	ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID,
+	ctx context.Context, season ladder.SeasonID, from ladder.Position, others ...ladder.PlayerID,
 ) (ladder.History, error) {
 	if err := d.do(ctx); err != nil {
 		return ladder.History{}, err
@@ -169,8 +170,8 @@ func (d interruptedReader) IntegrityIssues(
 	return d.AuditReader.IntegrityIssues(ctx, group)
 }
 
-// TestVerifyReadsOneSnapshot: matches that are recorded and undone between the reads of an audit
-// cause no findings.
+// TestVerifyReadsOneSnapshot checks that matches that are recorded and undone between the reads of
+// an audit cause no findings.
 func TestVerifyReadsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -238,7 +239,7 @@ func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.Au
 }
 
 func (l longAudit) MatchHistory(
-	context.Context, ladder.SeasonID, int, ...ladder.PlayerID,
+	context.Context, ladder.SeasonID, ladder.Position, ...ladder.PlayerID,
 ) (h ladder.History, err error) {
 	for n := range l.matches {
 		h.Matches = append(h.Matches, ladder.Match{Number: n + 1, Undone: true})
@@ -267,7 +268,8 @@ func TestVerifyProgress(t *testing.T) {
 	}
 }
 
-// TestVerifyStops: Verify stops when its context ends, within a long ladder and between groups.
+// TestVerifyStops checks that Verify stops when its context ends, within a long ladder and between
+// groups.
 func TestVerifyStops(t *testing.T) {
 	t.Parallel()
 	for after, store := range map[int]ranking.AuditStore{10_000: longAudit{matches: 25_000}, 7: newAuditGame(t).store} {

@@ -55,12 +55,12 @@ type WizardRequest struct {
 	command.When
 }
 
-// Picks is whom the sender has chosen for a match of two against two: the partner of the first
-// player, and then the two opponents. Each is a Choice counted from 1, or 0 if not chosen yet. The
-// first player is the sender, or the first of the Teams.
+// Picks are the players whom the sender has chosen for a match of two against two: the partner of
+// the first player, and then the two opponents. Each is a Choice plus 1, or 0 if not chosen yet.
+// The first player is the sender or, if there are Teams, the player in the first of them.
 type Picks [3]int
 
-// With returns the picks with the next player chosen. They must not be complete.
+// With returns p with the next player chosen. At least one player must be left to choose.
 func (p Picks) With(next Choice) Picks {
 	p[p.count()] = int(next) + 1
 	return p
@@ -82,7 +82,7 @@ func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 // HasTeams reports whether the wizard has Teams.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
-// report returns the match with a score.
+// report returns the match with the score of s, between the sides that s is about.
 func (r WizardRequest) report(s ScoreAgainst) command.Match {
 	sides := r.sides(s)
 	return command.Match{A: sides[0], B: sides[1], Scores: []ladder.Score{s.Score}}
@@ -99,7 +99,7 @@ func (r WizardRequest) sides(s ScoreAgainst) [2][]command.Person {
 	return [2][]command.Person{{*r.Reporter}, {r.Opponents[s.Opponent]}}
 }
 
-// picked returns the sides of a match of two against two, as far as they are chosen.
+// picked returns the sides of a match of two against two, with the players chosen so far.
 func (r WizardRequest) picked(p Picks) (sides [2][]command.Person) {
 	sides[0] = []command.Person{*r.Reporter}
 	if r.HasTeams() {
@@ -119,11 +119,11 @@ type OpponentPage int
 // if the picks are complete, to the score.
 type Doubles struct {
 	Picks Picks
-	Page  OpponentPage // 0 leads back to the question before
+	Page  OpponentPage // 0 leads back to the previous question
 }
 
-// ScoreAgainst is the option of a score: against the Opponent, with the sender's points first, or
-// between teams, with the first team's points first.
+// ScoreAgainst is the option to choose a score. The sender's points come first in a match against
+// the Opponent, and the first team's points in a match between teams.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if there are teams
 	Score    ladder.Score
@@ -226,7 +226,6 @@ func wizardOf(c *call, m command.Match) startWizard {
 	return op
 }
 
-// startWizard starts a PromptWizard.
 type startWizard struct {
 	plain
 	message   ReportMessage // the message that starts the wizard; its Reporter is set
@@ -237,8 +236,8 @@ type startWizard struct {
 	when      command.When
 
 	teams [2][]int // as in WizardRequest, as indexes into the people
-	// maybeTogether means that the teams are two people of whom the command does not say that they
-	// played against each other.
+	// maybeTogether is set if each team is one person, and the command does not say whether the two
+	// played together or against each other.
 	maybeTogether bool
 	playing       [2][]int // the sender and the opponent, as far as known, as indexes into the people
 }
@@ -281,7 +280,8 @@ func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 		}
 	}
 	r.Opponents = w.opponents(snap, r)
-	// two against two takes three more people than the sender, or than the first of two teammates
+	// Besides the sender or, with teams, the first team's player, two against two needs three
+	// people.
 	r.Doubles = w.opponent == nil && len(r.Opponents) > 2 &&
 		slices.ContainsFunc(snap.LastMatches, func(m PlayedBefore) bool { return m.Doubles })
 	d := Decision{Asks: &NewPrompt{Kind: PromptWizard, Wizard: r}}
@@ -303,7 +303,8 @@ func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// stored returns one of the people, from the store if they are a player.
+// stored returns a person, given by an index into the people: as stored if the person is a player,
+// otherwise as in the command.
 func (w startWizard) stored(snap *Snapshot, person int) command.Person {
 	if k := snap.People[person]; k.IsPlayer() {
 		return k.person()
@@ -311,10 +312,10 @@ func (w startWizard) stored(snap *Snapshot, person int) command.Person {
 	return w.people[person]
 }
 
-// opponents returns the people that the wizard offers. If the opponent is known, it returns only
-// the opponent; if the teams are known, none. Otherwise it returns at most maxOpponents members of
-// the group's ladders, the sender's most frequent opponents first. If the teams may have played
-// together, the second of them and the sender precede the others.
+// opponents returns the people that the wizard offers. If the wizard has an opponent, it returns
+// only the opponent; if it has teams that played against each other, none. Otherwise it returns at
+// most maxOpponents members of the group's ladders, the sender's most frequent opponents first. If
+// two people may have played together, the second of them and the sender precede these members.
 func (w startWizard) opponents(snap *Snapshot, r *WizardRequest) []command.Person {
 	switch {
 	case w.opponent != nil:
@@ -329,7 +330,8 @@ func (w startWizard) opponents(snap *Snapshot, r *WizardRequest) []command.Perso
 	known := append(slices.Concat(r.Teams[0], r.Teams[1]), *r.Reporter)
 	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), command.Person.IsSame),
 		func(p command.Person) bool {
-			return slices.ContainsFunc(known, p.IsSame) || snap.everybodyWith(p.Player).Out
+			isOf := func(k Known) bool { return k.Player != nil && k.Player.ID == p.Player }
+			return p.CountsAs != 0 || slices.ContainsFunc(snap.People, isOf) || snap.everybodyWith(p.Player).Out
 		})
 	all = slices.Concat(known[1:], all) // without teams, known[1:] is empty
 	return all[:min(len(all), maxOpponents)]
@@ -337,9 +339,9 @@ func (w startWizard) opponents(snap *Snapshot, r *WizardRequest) []command.Perso
 
 // likelyScores returns the suggestedScores likeliest wins, and the same scores as losses. Scores
 // between the sender and the opponent are the likeliest. The others are ordered by how often they
-// occur in played, where each of six common scores counts once more. The three likeliest wins come
-// first, the clearest of them first, and then the same scores as losses, in reverse order. The
-// other wins and losses follow in the same way.
+// occur in played, with one more occurrence added for each of six common scores. The three
+// likeliest wins come first, the clearest of them first, and then the same scores as losses, in
+// reverse order. The other wins and losses follow in the same way.
 func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.Score) {
 	wins := []ladder.Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
@@ -488,6 +490,18 @@ func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	if reports != nil {
 		op.chosen, op.known = s.newRecord(wizard.ReportMessage, reports, &op.people)
 	}
+	switch o := a.Option.(type) { // whom the answer names without recording a result
+	case Choice:
+		if op.known {
+			op.people.add(wizard.Opponents[o])
+		}
+	case Doubles:
+		if op.known && o.Page > 0 {
+			op.people.addSides(wizard.picked(o.Picks))
+		}
+	case command.Person:
+		op.people.add(o)
+	}
 	op.people.areOfEarlierMessage(senderOf(c.Origin))
 	if op.chosen != nil {
 		op.chosen.people, op.added = op.people, len(op.people)
@@ -498,11 +512,10 @@ func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
 }
 
-// wizardAnswer is the operation of an answer to a PromptWizard.
 type wizardAnswer struct {
 	promptedResult
 	reporter ladder.UserID // the person who may answer
-	known    bool          // the wizard accepts the option, and its result names nobody twice
+	known    bool          // the wizard accepts the option, and no person is in its result twice
 }
 
 func (w wizardAnswer) refuse(snap *Snapshot) Notice {
@@ -514,6 +527,13 @@ func (w wizardAnswer) refuse(snap *Snapshot) Notice {
 	// If an edit of the message has reported the result, the message has matches.
 	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), len(snap.Matches) > 0:
 		return Refusal{Code: PromptOver}
+	case w.chosen != nil:
+		return nil // the operation that records the result has refusals of its own
+	}
+	for _, k := range snap.People[1:] { // after the sender
+		if k.Out {
+			return k.refusesOut(false)
+		}
 	}
 	return nil
 }
@@ -555,10 +575,10 @@ type OpponentPrompt struct {
 	First     int      `json:"first"`             // the index of the first of them, from 0
 	Total     int      `json:"total"`             // number of opponents on all pages
 	Doubles   bool     `json:"doubles,omitempty"` // two against two is offered
-	// Picks are those chosen so far in a match of two against two, who are not offered again. It is
-	// nil if the prompt asks for the opponent.
+	// Picks are the players chosen so far in a match of two against two, who cannot be chosen
+	// again. It is nil if the prompt asks for the opponent.
 	Picks *Picks    `json:"picks,omitempty"`
-	Sides [2][]Name `json:"sides,omitzero"` // of the Picks, with its first player
+	Sides [2][]Name `json:"sides,omitzero"` // the first player and the Picks, by side
 }
 
 var _ = notice.Register[OpponentPrompt](notice.Kind{Name: "opponent_prompt", Purpose: notice.Answer, Alone: true})
@@ -580,7 +600,7 @@ type NamePrompt struct {
 	Word      string        `json:"word"`                // the name
 	Opponents []Name        `json:"opponents,omitempty"` // the people it may mean, likeliest first
 	First     int           `json:"first"`               // the index of the first of them, from 0
-	More      bool          `json:"more,omitempty"`      // the wizard has other opponents, on its first pages
+	More      bool          `json:"more,omitempty"`      // the wizard also has pages of other opponents
 	Guest     bool          `json:"guest,omitempty"`     // the last of the Opponents would be a new guest
 }
 
@@ -590,8 +610,8 @@ var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: no
 type ScorePrompt struct {
 	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag      MatchTag `json:"tag,omitempty"`
-	At       Choice   `json:"at"`             // the Choice of the opponent
-	Picks    Picks    `json:"picks,omitzero"` // complete if the sender chose it, otherwise zero
+	At       Choice   `json:"at"`             // the Choice of the Opponent, 0 if there are Teams
+	Picks    Picks    `json:"picks,omitzero"` // complete in a match of two against two, otherwise zero
 	Opponent Name     `json:"opponent,omitzero"`
 	// Scores have the points of the sender or of the first team first. In order, they are wins and
 	// losses with points, typed scores, scores without points, and perhaps OtherScore.

@@ -18,7 +18,10 @@ type ReplyToWizard struct {
 
 func (r ReplyToWizard) plan(s *Service, c *call) *call {
 	if c.found == nil {
-		return c.finding(findPrompt{ref: r.Wizard, everybody: c.mayNamePlayers(), isReply: true, by: c.Sender})
+		asksSender := func(p *Prompt) bool {
+			return p.Wizard != nil && !p.Closed && c.Sender != nil && p.Wizard.Reporter.ID == c.Sender.ID
+		}
+		return c.finding(findPrompt{ref: r.Wizard, everybody: c.mayNamePlayers(), accepts: asksSender})
 	}
 	wizard := c.found.prompt.Wizard
 	option, malformed := wizard.AnswerOf(c.Said, r.Offered, c.found.everybody)
@@ -28,8 +31,8 @@ func (r ReplyToWizard) plan(s *Service, c *call) *call {
 	return PromptAnswer{Prompt: r.Wizard, Option: option}.planWizard(s, c)
 }
 
-// AnswerOf parses a typed reply to a wizard's message with an option that the wizard offered. It
-// returns the answer, or the notice that says why the reply is malformed.
+// AnswerOf parses a typed reply to a wizard's message. offered is an option of that message, as in
+// ReplyToWizard. AnswerOf returns the answer, or the notice that says why the reply is malformed.
 func (r WizardRequest) AnswerOf(
 	said command.Command, offered PromptOption, everybody []command.Person,
 ) (o PromptOption, malformed Notice) {
@@ -37,7 +40,7 @@ func (r WizardRequest) AnswerOf(
 	score, asksScore := offered.(ScoreAgainst)
 	asksScore = asksScore && r.has(score)
 	switch {
-	case asksNext: // it does not take names, but the whole match can be typed
+	case asksNext: // a pick cannot be typed, but the whole match can
 		return nil, WrongForm{Command: said.Name, Reason: command.ReasonNoVersus, Teams: true}
 	case r.HasTeams(), asksScore && score.Picks != Picks{}:
 		typed, err := command.ParseScores(said)
@@ -76,8 +79,9 @@ func certainReport(said command.Command, everybody []command.Person) (command.Re
 	return report, unclear, err
 }
 
-// opponentAlone parses a name without a score, by parsing the text with a score added. It returns a
-// command.Person or an UnclearOpponent, or nil if the text is not the name of an opponent.
+// opponentAlone parses a message that names the opponent but has no score. It adds a score, so that
+// the message can be parsed like a report. It returns a command.Person or an UnclearOpponent, or
+// nil if the text is not the name of an opponent.
 func opponentAlone(said command.Command, everybody []command.Person) PromptOption {
 	said.Args += " 1:0"
 	report, unclear, err := certainReport(said, everybody)
@@ -94,9 +98,9 @@ func opponentAlone(said command.Command, everybody []command.Person) PromptOptio
 	return nil
 }
 
-// unclearOpponent returns the name of the sender's opponent and whom it may mean, if err says that
-// a name is unknown, or if the report's doubt is about a name and the sender plays against one
-// person in some reading. Otherwise it returns nil.
+// unclearOpponent returns the name that leaves the sender's opponent unclear, nil if there is none.
+// Either err says that the name is unknown, or the report's doubt is about the name and some of its
+// readings are a single match of the sender against one person.
 func unclearOpponent(report command.Report, err error, sender command.Person) *UnclearOpponent {
 	var form *command.FormError
 	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {

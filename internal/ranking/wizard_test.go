@@ -47,8 +47,9 @@ func against(opponent ranking.Choice, a, b int) ranking.ScoreAgainst {
 
 const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
 
-// TestWizard covers a wizard from the empty /match to the card, unknown buttons, and a canceled
-// wizard.
+// TestWizard checks that an empty /match leads to a recorded match in two presses: of the opponent
+// and of the score. Unknown buttons and presses by other people are refused. A canceled wizard
+// records nothing.
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -94,8 +95,8 @@ func TestWizard(t *testing.T) {
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
-// TestWizardPages: a person who has never played is offered the players of the group, page by page.
-// No wizard starts for an anonymous admin, or if there is no one to offer.
+// TestWizardPages checks that a person who has never played is offered the players of the group,
+// page by page. No wizard starts for an anonymous admin, or if there is no one to offer.
 func TestWizardPages(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -119,8 +120,8 @@ func TestWizardPages(t *testing.T) {
 		"WHERE m.number = 11 AND p.username = 'guest_9'")
 }
 
-// TestWizardInReply: if the opponent is given, as in a reply to a person, the wizard starts with
-// the score. The opponent need not be a player yet.
+// TestWizardInReply checks that if the opponent is given, as in a reply to a person, the wizard
+// starts with the score. The opponent need not be a player yet.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -133,9 +134,9 @@ func TestWizardInReply(t *testing.T) {
 	g.has(t, 1, "matches")
 }
 
-// TestWizardNames: after an unclear name, the wizard offers the people who may be meant, and the
-// first page of opponents again. A score that was typed with the name is among the scores that the
-// wizard offers next.
+// TestWizardNames checks that after an unclear name, the wizard offers the people who may be meant,
+// and the first page of opponents again. A score that was typed with the name is among the scores
+// that the wizard offers next.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -168,8 +169,8 @@ func TestWizardNames(t *testing.T) {
 	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
-// TestWizardTyped: typed answers lead a wizard to a recorded match, like presses of its buttons.
-// Only the person who started the wizard can reply to it.
+// TestWizardTyped checks that typed answers lead a wizard to a recorded match, like presses of its
+// buttons. Only the person who started the wizard can reply to it.
 func TestWizardTyped(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -208,10 +209,11 @@ func TestWizardTyped(t *testing.T) {
 	g.mustEnd(t, "typed", false, "answered")
 }
 
-// TestWizardScores: the wizard offers three wins, the clearest first, and the same scores as
-// losses, the clearest last. It prefers scores of earlier matches between the two players. After
-// these come the most frequent scores in the group, where each common score counts once more. The
-// button for other scores adds three more wins and the same scores as losses.
+// TestWizardScores checks that the wizard offers three wins, the clearest first, and the same
+// scores as losses, the clearest last. It prefers scores of earlier matches between the two
+// players. After these come the most frequent scores in the group, with one more occurrence added
+// for each common score. The button for other scores adds three more wins and the same scores as
+// losses.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -255,7 +257,8 @@ func pairs(a, b, c, d command.Person, scoreA, scoreB int) command.Match {
 	}
 }
 
-// lineups returns the names and the score of each match with four players, by its number.
+// lineups describes each match with four players, ordered by number: the names of the players,
+// then the score.
 func (g *game) lineups(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -265,9 +268,9 @@ func (g *game) lineups(t *testing.T) []string {
 		GROUP BY m.id HAVING count(*) = 4 ORDER BY m.number`)
 }
 
-// TestDoublesWizard: where two played against two, a wizard also asks for the partner and both
-// opponents. The data of a button has all the picks, so a stale press returns to them, and a second
-// press changes nothing.
+// TestDoublesWizard checks that once two people have played against two in a ladder, a wizard there
+// also asks for the partner and both opponents. The data of a button has all the picks, so a stale
+// press returns to them, and a second press changes nothing.
 func TestDoublesWizard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -334,9 +337,32 @@ func TestDoublesWizard(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestTogether: a /match with two people and nothing else starts a wizard. It asks whether they
-// played together if two have played against two, the sender is neither of the people, and the
-// command does not say that they played against each other.
+// TestWizardWithWhoLeft checks that a wizard refuses the choice of a person who has left the
+// ranking since it started. From a page for the next pick, the sender can go back.
+func TestWizardWithWhoLeft(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), pairs(alice, zoe, carol, bob, 3, 1)))
+	_, asked := g.startWizard(t, &alice, nil)
+	people := asked.(ranking.OpponentPrompt).Opponents
+	left := slices.IndexFunc(people, func(n ranking.Name) bool { return n.Name == "Carol" })
+	g.leave(t, carol, ranking.HowLeft)
+	picks := ranking.Picks{left + 1}
+	for _, o := range []ranking.PromptOption{
+		ranking.Choice(left), ranking.Doubles{Picks: picks, Page: 1}, against(ranking.Choice(left), 3, 0), carol,
+	} {
+		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, o), toast), isOut(ranking.PlayerOut, "Carol"))
+	}
+	back := g.answer(t, g.pressWizard(t, &alice, ranking.Doubles{Picks: picks}), page)
+	if n, ok := back.(ranking.OpponentPrompt); !ok || *n.Picks != (ranking.Picks{}) {
+		t.Errorf("going back is answered with %+v", back)
+	}
+	g.has(t, 1, "matches")
+}
+
+// TestTogether checks that a /match with two people and nothing else starts a wizard. It asks
+// whether they played together if two have played against two, the sender is neither of the people,
+// and the command does not say that they played against each other.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -15,9 +15,10 @@ import (
 
 var update = flag.Bool("update", false, "write docs/third-party-licenses.txt")
 
-// TestLicenses: docs/third-party-licenses.txt, which is in each archive and image of a release, has
-// the license texts of everything that is linked into the binaries of releases. The file names no
-// versions, so a new version of a module changes the file only if the license changes.
+// TestLicenses checks that docs/third-party-licenses.txt, which is in each archive and image of a
+// release, has the license texts of everything that is linked into the binaries of releases. The
+// file names no versions, so a new version of a module changes the file only if the license
+// changes.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/third-party-licenses.txt"
@@ -40,7 +41,7 @@ func TestLicenses(t *testing.T) {
 	slices.Sort(sections)
 	want := []byte("The elobot binary contains the following software of others.\n\n" + strings.Join(sections, "\n"))
 	if *update {
-		must(t, os.WriteFile(path, want, 0o644)) //nolint:gosec // everybody reads it
+		must(t, os.WriteFile(path, want, 0o644)) //nolint:gosec // the file is public
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("docs/third-party-licenses.txt is not what is linked (%v): run go test ./internal/release -update", err)
@@ -66,7 +67,7 @@ func linked(t *testing.T) map[string]module {
 		must(t, err)
 		for line := range strings.Lines(string(out)) {
 			fields := strings.Split(strings.TrimSpace(line), "|")
-			if len(fields) != 3 { // elobot itself
+			if len(fields) != 3 { // elobot itself or the standard library
 				continue
 			}
 			m := all[fields[0]]
@@ -75,7 +76,8 @@ func linked(t *testing.T) map[string]module {
 			all[fields[0]] = m
 		}
 	}
-	// Some systems package Go without its license. The golang.org/x modules have the same license.
+	// Some systems package Go without its license text. The golang.org/x modules have the same
+	// license, so the text of one of them stands in.
 	all["Go's standard library and runtime"] = module{dir: all["golang.org/x/text"].dir}
 	if len(all) < 20 {
 		t.Fatalf("only %d modules", len(all))

@@ -16,16 +16,15 @@ var (
 	Source string
 )
 
-// archived is the content of archive.txt. When Git writes an archive of a commit, as forges do for
-// the source of a release, it replaces the content with the nearest tag, followed by the commit
-// unless the tag is on that commit.
+// archived is the content of archive.txt, a placeholder that git archive replaces with the output
+// of git describe --tags. Forges use git archive to provide the source of a release.
 //
 //go:embed archive.txt
 var archived string
 
-// Name returns the version, such as 1.2.0, or "dev" if the build knows none. If the linker has set
-// no version, Name returns the version of the Git clone or archive from which the program was
-// built.
+// Name returns the version, such as 1.2.0. If the linker has set no version, Name returns the
+// version of the Git clone or archive from which the program was built, or "dev" if that is
+// unknown, too.
 func Name() string {
 	built, _ := debug.ReadBuildInfo()
 	return name(Version, built, archived)
@@ -38,7 +37,7 @@ func name(set string, built *debug.BuildInfo, archived string) string {
 	}
 	archived = strings.TrimSpace(archived)
 	if strings.Contains(archived, "$Format") {
-		archived = "" // this is no archive
+		archived = "" // not from an archive
 	}
 	return cmp.Or(strings.TrimPrefix(cmp.Or(set, stamped, archived), "v"), "dev")
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestName: the linker's version takes precedence over the clone's version, and the clone's version
-// over the archive's.
+// TestName checks that the linker's version takes precedence over the clone's version, and the
+// clone's version over the archive's.
 func TestName(t *testing.T) {
 	t.Parallel()
 	const unchanged = "$Format:%(describe:tags)$\n"

@@ -1,5 +1,6 @@
-// Package sentences has what people type after a game, in the languages of the bot, with the result
-// that each sentence reports. The sentences test the parser, so this package must not import it.
+// Package sentences has sentences that people type after a game, in each language of the bot, with
+// the result that each sentence reports. The sentences test the parser, so this package must not
+// import it.
 //
 // Each file has the sentences of one language. A line that starts with "# " is a heading. Every
 // other line is a template: a mark, the sentence, and its meaning in English.
@@ -22,8 +23,8 @@
 //   - {w} for the winner's points, {l} for the loser's. {S} is a list of sets with the winner's
 //     points first, {s} a list with the loser's points first.
 //
-// If a name in a sentence is declined, the mark holds only for first names. Usernames have no
-// cases, so the bot may ask about the sentence with usernames. The lines below a heading with FIRST
-// NAMES ONLY are not used with usernames, because they would mean the reverse or leave the winner
-// open.
+// If a name in a sentence is declined, the mark applies only to the sentence with first names.
+// Usernames have no cases, so the bot may ask about the sentence with usernames. The lines below a
+// heading with FIRST NAMES ONLY are not used with usernames, because they would mean the reverse or
+// leave the winner open.
 package sentences

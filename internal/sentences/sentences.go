@@ -17,7 +17,7 @@ func Languages() []string { return []string{"de", "en", "es", "pt", "ru", "uk"} 
 // Mark tells how clearly a sentence names the winner.
 type Mark string
 
-// The marks, which the package comment explains.
+// The package comment explains the marks.
 const (
 	Form    Mark = "form"
 	Clear   Mark = "clear"
@@ -35,7 +35,7 @@ type Sentence struct {
 	Usernames bool
 	// Declined means that a name in Text differs from its nominative.
 	Declined bool
-	// Won and Lost are the people on each side by [Player.Name]; the sender has an empty name. If
+	// Won and Lost list the people on each side by [Player.Name]. The sender has an empty name. If
 	// IsDraw is set, the match was a draw between these sides.
 	Won, Lost []string
 	IsDraw    bool
@@ -47,14 +47,15 @@ type Sentence struct {
 type Player struct {
 	Name     string // the first name
 	Username string // without an @
-	// cases are the genitive, dative, accusative, instrumental and locative of a declined name.
+	// cases has the genitive, dative, accusative, instrumental and locative of the name. They are
+	// empty in languages that do not decline names.
 	cases [5]string
 }
 
 type cast struct{ men, women []Player }
 
-// casts are the players of each language. No form of a name is also a form of another player's
-// name.
+// casts has the players of each language. Within a language, no form of a name is also a form of
+// another player's name.
 var casts = map[string]cast{
 	"de": western, "en": western, "es": western, "pt": western,
 	"ru": {
@@ -206,7 +207,7 @@ func (s *Sentence) fill(language string, number int) error {
 }
 
 // orSingle returns the scores, or the single score if there are none. If a sentence has both sets
-// and a total, the sets count.
+// and a total, the sets take precedence.
 func orSingle(scores [][2]int, single [2]int) [][2]int {
 	if scores == nil {
 		return [][2]int{single}
@@ -215,7 +216,7 @@ func orSingle(scores [][2]int, single [2]int) [][2]int {
 }
 
 // playerOf returns the player for a placeholder such as W, Lf or W2, and its role, which is the
-// placeholder without the gender.
+// placeholder without the gender. number means the same as in fill.
 func playerOf(name, language string, number int) (role string, player Player, ok bool) {
 	genders := [][]Player{casts[language].men, casts[language].women}
 	gender := number % 2

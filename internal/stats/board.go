@@ -19,7 +19,7 @@ type Board struct {
 	// and AsOf is the time of the last ranking that the message will show.
 	On   bool      `json:"on,omitempty"`
 	AsOf time.Time `json:"as_of,omitzero"`
-	// ToPin means that the message is to be pinned. A message that a member has unpinned stays
+	// ToPin is set if the message is to be pinned. A message that a member has unpinned stays
 	// unpinned.
 	ToPin bool `json:"-"`
 }
@@ -43,7 +43,7 @@ func (s *Service) Board(ctx context.Context, object string, now time.Time) (Boar
 	return b, s.fillNames(ctx, ladder, &b)
 }
 
-// RestQuestion asks for the first page of the ranking with players who do not fit on the board.
+// RestQuestion asks for the ranking, from the first page with players who are not on the board.
 type RestQuestion struct{ ofNobody }
 
 func (RestQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

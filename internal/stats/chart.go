@@ -15,7 +15,7 @@ import (
 const (
 	// MaxCharted is the maximum number of players that a chart highlights.
 	MaxCharted = 4
-	// ChartedMatches limits a chart to the last matches of its ladder.
+	// ChartedMatches is the maximum number of a ladder's last matches that a chart covers.
 	ChartedMatches = 20_000
 )
 
@@ -33,7 +33,7 @@ const (
 // Periods returns all periods, shortest first.
 func Periods() []Period { return []Period{Month, ThreeMonths, Year, AllTime} }
 
-// start returns the time at which a period that ends now begins, zero for all time.
+// start returns the beginning of the period, zero for all time.
 func (p Period) start(now time.Time) time.Time {
 	switch p {
 	case Month:
@@ -69,7 +69,8 @@ func (n Chart) IDs() []ladder.PlayerID {
 	return ids
 }
 
-// chartOf returns a chart of players of a ladder, each once, for a period.
+// chartOf returns a chart that highlights players of a ladder, for a period. A player who is listed
+// twice is highlighted once.
 func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	n := Chart{Ladder: l.ID, Period: period}
 	for _, p := range players {
@@ -80,22 +81,24 @@ func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	return n
 }
 
-// Rating is a point on the curve of a player: the rating after a match, or before the first match
-// on the curve or of a season. It may also be the current rating, for a level line.
+// Rating is a point on the curve of a player. It is the rating after a match, or before the first
+// match on the curve or of a season. On a level line, it is the current rating.
 type Rating struct {
 	At    time.Time // when the match was played
-	Match int       // the match's number in the group; one less before a match
+	Match int       // the match's number in the group; one less for a rating before a match
 	Elo   int
 }
 
-// Ratings holds the ratings of a chart. The first rating of a player with a match on the chart is
-// the rating before the first such match.
+// Ratings holds the ratings of a chart. For a player with matches on the chart, the first rating is
+// the rating before the first of these matches.
 type Ratings struct {
-	Title   string     // of the group
-	Period  Period     // the period covered
-	Players [][]Rating // of the highlighted players, in their order
-	Elos    []*int     // their current ratings; nil without a match in the season
-	Others  [][]Rating // of all other players
+	Title   string     // the group's title
+	Period  Period     // the period that the ratings cover
+	Players [][]Rating // ratings of the highlighted players, in the players' order
+	// Elos are the current ratings of the highlighted players, nil for a player who has not played
+	// in the season.
+	Elos    []*int
+	Others  [][]Rating // ratings of all other players
 	Seasons []SeasonStart
 }
 
@@ -103,12 +106,13 @@ type Ratings struct {
 // the season is the rating before the player's first match there.
 type SeasonStart struct {
 	Number int
-	At     time.Time // when it began
-	Match  int       // the number of its first match on the chart
+	At     time.Time // when the season began
+	Match  int       // the number of the season's first match on the chart
 }
 
-// levelLines gives each highlighted player with a current rating but no match on the chart one
-// rating at the beginning, for a level line. It does nothing if no player has a match on the chart.
+// levelLines adds a level line for each highlighted player who has a current rating but no match on
+// the chart: a single rating at the beginning of the chart. It does nothing if no player has a
+// match on the chart.
 func (r Ratings) levelLines() {
 	var firsts []Rating
 	for _, points := range slices.Concat(r.Players, r.Others) {
@@ -184,9 +188,9 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 	return q.Chart, nil
 }
 
-// chart returns the chart of players, or a notice if one of them has not played. An id is 0 for a
-// sender who is not a player. If there is one, the notice is about the sender, otherwise about the
-// first player who has not played.
+// chart returns the chart of players, or a notice if one of them has not played in the ladder. The
+// id 0 stands for a sender who is not a player, and the notice is then about the sender. Otherwise
+// it is about the first player who has not played.
 func (s *Service) chart(
 	ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID,
 ) (notice.Notice, error) {
@@ -205,7 +209,7 @@ func (s *Service) chart(
 
 // chartOfFirst returns the chart of the first players of the ranking. A sender who has played but
 // is not among them is added, in place of the last player if there are MaxCharted. If the ranking
-// hides all players as inactive, they are charted all the same. If the ranking has no players,
+// hides all players as inactive, the chart shows them anyway. If the ranking has no players,
 // chartOfFirst returns the empty ranking.
 func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Period) (notice.Notice, error) {
 	o, l := a.Origin, a.Ladder
@@ -230,8 +234,8 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 	return chartOf(l, period, players), nil
 }
 
-// Ratings returns the ratings of a chart, for the period that Chart.Period explains. If anybody has
-// a match on the chart, a highlighted player with a current rating but no match there gets one
+// Ratings returns the ratings of a chart, for the period described at Chart.Period. If any player
+// has a match on the chart, a highlighted player with a current rating but no match there gets one
 // rating, for a level line.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings

@@ -13,21 +13,21 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Gains shows who has gained the most in the current day, week or month.
+// Gains lists the players with the largest rating gains in the current day, week or month.
 type Gains struct {
-	Title string `json:"title"` // of the group
+	Title string `json:"title"` // the group's title
 	// Since is the first instant of the span. Its JSON name is month for every span, because stored
-	// notices have it.
+	// notices use that name.
 	Since time.Time `json:"month"`
 	Rows  []GainRow `json:"rows"` // at most MaxPlaces
 }
 
 var _ = notice.Register[Gains](notice.Kind{Name: "month_ranking", Purpose: notice.Answer, Alone: true})
 
-// GainRow is what a player has gained in a span of time.
+// GainRow is a player's rating change and results in a span of time.
 type GainRow struct {
 	Name   ranking.Name `json:"name"`
-	Gained int          `json:"gained"` // change of the rating
+	Gained int          `json:"gained"` // the rating change
 	Won    int          `json:"won"`
 	Drawn  int          `json:"drawn"`
 	Lost   int          `json:"lost"`
@@ -49,7 +49,7 @@ func (q GainQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (
 }
 
 // timesOf returns the first instant of the day, week or month that contains at, in the zone of at,
-// and the first instant of the day after at. since is zero for other spans.
+// and the first instant of the day after at. For any other span, since is zero.
 func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	days := map[command.Span]int{command.Today: 0, command.Week: (int(at.Weekday()) + 6) % 7, command.Month: at.Day() - 1}
 	if before, ok := days[span]; ok {
@@ -60,7 +60,7 @@ func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 
 // GainRowsOf returns the players who gained the most in matches, at most MaxPlaces of them, the
 // largest gain first. Ties are in order of player ids. The matches must be complete and ordered by
-// number.
+// position.
 func GainRowsOf(matches []ladder.Match) (rows []GainRow) {
 	for player, s := range ladder.SummariesOf(matches) {
 		name := ranking.Name{Player: player}

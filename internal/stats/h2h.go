@@ -24,7 +24,7 @@ type HeadToHead struct {
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
 	InTeams [3]int        `json:"in_teams,omitzero"`
-	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has no draws
+	NoDraws bool          `json:"no_draws,omitempty"` // the ladder's rules exclude draws
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
 	Half    bool          `json:"half,omitempty"`   // A and B each have half a point more than For and Against
@@ -47,7 +47,8 @@ func (n HeadToHead) Met() int {
 	return n.Won + n.Drawn + n.Lost + n.InTeams[0] + n.InTeams[1] + n.InTeams[2]
 }
 
-// Points returns the points of both players, empty if neither has any.
+// Points returns the points of both players, such as "6½:2½". It returns an empty string if neither
+// player has any.
 func (n HeadToHead) Points() string {
 	if n.For+n.Against == 0 && !n.Half {
 		return ""
@@ -56,7 +57,8 @@ func (n HeadToHead) Points() string {
 	return fmt.Sprintf("%d%s:%d%s", n.For, half, n.Against, half)
 }
 
-// Meet sums up the meetings, which must be complete and ordered by number. It may modify the slice.
+// Meet sums up the meetings, which must be complete and ordered by position. It may modify the
+// slice.
 func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	meetings = slices.DeleteFunc(meetings, func(m ladder.Match) bool {
 		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // A and B may have been read before a merge
@@ -73,7 +75,7 @@ func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	n.For, n.Against, n.Half, n.Gained = all.For/2, all.Against/2, all.For%2 != 0, all.Gained
 	n.Last = lastMatches(meetings, n.A.Player, LastMatches)
 	for i := range n.Last {
-		n.Last[i].Against = nil // clear from the context
+		n.Last[i].Against = nil // the context shows the opponent
 	}
 }
 
@@ -110,8 +112,8 @@ func (q HeadToHeadQuestion) answer(ctx context.Context, s *Service, a ranking.As
 	return s.headToHead(ctx, a.Ladder, players[0].ID, players[1].ID, 0)
 }
 
-// AgainstSenderQuestion asks for the record of the person who pressed a button on a player's page
-// against that player. It is refused if that person is not a player.
+// AgainstSenderQuestion asks for the record of two players against each other: the person who
+// pressed a button on the page of Player, and Player. It is refused if that person is not a player.
 type AgainstSenderQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
@@ -125,8 +127,9 @@ func (q AgainstSenderQuestion) answer(ctx context.Context, s *Service, a ranking
 	return s.headToHead(ctx, a.Ladder, sender, q.Player, q.Player)
 }
 
-// headToHead returns the record of two players against each other. An id is 0 for a sender who is
-// not a player. In that case, or if both are the same player, it returns a notice that says so.
+// headToHead returns the record of two players against each other, with the given Back. The id 0
+// stands for a sender who is not a player. In that case, or if both ids are of the same player,
+// headToHead returns a notice that says so.
 func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ladder.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return PlayerStanding{}, nil

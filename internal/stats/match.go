@@ -9,7 +9,7 @@ import (
 
 func refOf(m *ladder.Match) MatchRef { return MatchRef{Number: m.Number, At: m.PlayedAt} }
 
-// scoreFor returns the score of a match from a side's point of view.
+// scoreFor returns the score of a match from a side's point of view, that side's score first.
 func scoreFor(m *ladder.Match, side int) [2]int {
 	score := m.From(side)
 	return [2]int{score.A, score.B}
@@ -28,7 +28,7 @@ func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {
 	return names
 }
 
-// upsetOf returns the upset in which the player reached the peak p, nil if there is none.
+// upsetOf returns the upset in which a player reached the peak p, or nil if p has no match.
 func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	if p.In == nil {
 		return nil
@@ -37,7 +37,7 @@ func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 }
 
 // lastMatches returns up to limit of a player's last matches, newest first. It requires the matches
-// to be ordered by number.
+// to be ordered by position.
 func lastMatches(matches []ladder.Match, player ladder.PlayerID, limit int) (last []PlayedMatch) {
 	for _, m := range slices.Backward(matches) {
 		own := m.PartOf(player)

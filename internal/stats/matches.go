@@ -13,11 +13,11 @@ import (
 
 // MatchPage shows a page of a ladder's matches, the newest first.
 type MatchPage struct {
-	Title string     `json:"title"` // of the group
+	Title string     `json:"title"` // the group's title
 	Rows  []MatchRow `json:"rows"`  // at most PageRows
 	Newer bool       `json:"newer,omitempty"`
 	Older bool       `json:"older,omitempty"` // there are matches older than those on the page
-	Since time.Time  `json:"since,omitzero"`  // earlier matches are left out; zero for no limit
+	Since time.Time  `json:"since,omitzero"`  // matches before Since are left out; zero for no limit
 }
 
 var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
@@ -37,7 +37,7 @@ type MatchRow struct {
 	Match  ladder.MatchID    `json:"match"`
 	Number int               `json:"number"`
 	Played time.Time         `json:"played"`
-	Sides  [2][]ranking.Name `json:"sides"` // in the order of its card
+	Sides  [2][]ranking.Name `json:"sides"` // in the order of the match's card
 	// StandIns is as in ranking.NamedResult.
 	StandIns [2]int `json:"stand_ins,omitzero"`
 	Score    [2]int `json:"score"`
@@ -64,12 +64,13 @@ type Paging struct {
 	Since, Until time.Time
 }
 
-// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and
-// "/matches @bob", which is like "/history @bob".
-type MatchesCommand struct{ Match notice.Notice } // the answer to a result reported with /matches
+// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and "/matches
+// @bob". The last of these is like "/history @bob". Match is the answer to a result that is
+// reported with /matches.
+type MatchesCommand struct{ Match notice.Notice }
 
-// isOfGroup reports whether a /matches command asks for the matches of all players, and returns the
-// question.
+// isOfGroup returns the question of a /matches command that asks for the matches of all players.
+// For any other /matches command, ok is false.
 func (MatchesCommand) isOfGroup(said command.Command) (q MatchesQuestion, ok bool) {
 	asked := command.ParseQuestion(said)
 	ok = asked == (command.Question{Number: asked.Number, Span: asked.Span}) && asked.Span != command.Year
@@ -98,7 +99,7 @@ type MatchesQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
 	At     Paging
-	Span   command.Span // when they were played, as in a GainQuestion; empty for any time
+	Span   command.Span // when the matches were played, as in a GainQuestion; empty for any time
 }
 
 func (q MatchesQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
@@ -156,7 +157,7 @@ func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	}
 	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)
 	if players[0].ID != senderPlayer(a) {
-		// A person without a standing in the ladder gets a name, too.
+		// The store returns no name for a player without a standing in the ladder.
 		n.Name = ranking.Name{Player: players[0].ID}
 	}
 	return n, err

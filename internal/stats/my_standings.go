@@ -16,16 +16,16 @@ type GroupStanding struct {
 	Title    string `json:"title"`
 	Position int    `json:"position"` // 0 for a player without a place
 	Total    int    `json:"total"`    // number of players with a place
-	// PlaceMatches is how many matches earn a place.
+	// PlaceMatches is the number of matches a player needs for a place.
 	PlaceMatches int  `json:"place_matches,omitempty"`
 	Elo          int  `json:"elo"`
 	Won          int  `json:"won"`
 	Drawn        int  `json:"drawn"`
 	Lost         int  `json:"lost"`
-	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has no draws
-	// Inactive means that the ranking hides the player, who has not played for a while.
+	NoDraws      bool `json:"no_draws,omitempty"` // the ladder's rules exclude draws
+	// Inactive is set if the ranking hides the player, who has not played for a while.
 	Inactive bool `json:"inactive,omitempty"`
 }
 
-// Played returns the number of matches.
+// Played returns the number of the player's matches.
 func (g GroupStanding) Played() int { return g.Won + g.Drawn + g.Lost }

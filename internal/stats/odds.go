@@ -15,10 +15,10 @@ import (
 type Odds struct {
 	Sides    [2][]OddsPlayer `json:"sides"`
 	StandIns [2]int          `json:"stand_ins,omitzero"` // as in ranking.NamedResult
-	// the expected score of the first side in percent, from 1 to 99
+	// Expected is the expected score of the first side in percent, from 1 to 99.
 	Expected int  `json:"expected"`
-	Draws    bool `json:"draws,omitempty"` // the ladder has draws
-	// the number of the ladder's season, 0 for the first one
+	Draws    bool `json:"draws,omitempty"` // the ladder's rules allow draws
+	// Season is the number of the ladder's season, 0 for the first one.
 	Season int `json:"season,omitempty"`
 	// Margin is set if a larger margin of victory changes ratings more. The changes here are for
 	// the smallest margin.
@@ -34,15 +34,15 @@ type OddsPlayer struct {
 	Win  int          `json:"win"`
 	Lose int          `json:"lose"`
 	Draw int          `json:"draw"`
-	New  bool         `json:"new,omitempty"` // has not played in the season yet
+	New  bool         `json:"new,omitempty"` // the player has not played in the season yet
 }
 
 // Teams is one way to divide players into two teams, with the odds.
 type Teams struct {
 	Odds
-	Split  ladder.Split `json:"split"`  // of the players in the order named
-	Number int          `json:"number"` // of the split, from 1 for the most even one
-	Of     int          `json:"of"`     // number of splits
+	Split  ladder.Split `json:"split"`  // of the players, in the order in which the command names them
+	Number int          `json:"number"` // the split's number, from 1 for the most even split
+	Of     int          `json:"of"`     // the number of possible splits
 	// Picked are the choices made for the unclear names of the command.
 	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
@@ -60,8 +60,8 @@ func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notic
 	return OddsQuestion{Sides: [2][]command.Person{m.A, m.B}, StandIns: m.StandIns}, nil
 }
 
-// unclearLineup returns a notice that says what is wrong with the players that a command names, nil
-// if nothing is.
+// unclearLineup turns err, the error from parsing the players of a command, into a notice that says
+// what is wrong. It returns nil if nothing is wrong.
 func unclearLineup(said command.Command, err error) notice.Notice {
 	if n := unclearName(said, err); n != nil {
 		return n
@@ -143,8 +143,8 @@ type contestant struct {
 	standing ladder.Standing // a new one for a person without a standing in the ladder
 }
 
-// contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds no
-// players to the ladder.
+// contestantsOf returns the people of two sides as contestants, or a refusal that says why they
+// cannot play. It adds no players to the ladder.
 func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]contestant, refusal notice.Notice) {
 	var playing []ranking.Known
 	for side := range people {
@@ -163,7 +163,8 @@ func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]cont
 	return sides, nil
 }
 
-// oddsOf returns the odds of a match, with the rating changes for the narrowest result.
+// oddsOf returns the odds of a match, with each player's rating changes for the narrowest win, the
+// narrowest loss and a draw.
 func oddsOf(l ranking.Ladder, sides [2][]contestant) Odds {
 	n := Odds{Draws: l.DrawsAllowed, Margin: l.Margin}
 	if l.Season.Number > 1 {

@@ -17,12 +17,11 @@ import (
 // must not change.
 type PeopleReason string
 
-// The reasons.
 const (
 	UnknownName  PeopleReason = "unknown_name" // no player has the name Word or a similar one
 	NobodyNamed  PeopleReason = "nobody"       // the question needs people and names none
 	TooManyNamed PeopleReason = "too_many"     // more people than the question can be about
-	// one person is named, and the sender is an anonymous admin
+	// NameBoth means that one person is named and the sender is an anonymous admin.
 	NameBoth      PeopleReason = "name_both"
 	SamePersonTwo PeopleReason = "same_person" // the two people are the same person
 )
@@ -30,7 +29,7 @@ const (
 // UnclearPeople explains why it is not clear who a question is about.
 type UnclearPeople struct {
 	Reason  PeopleReason `json:"reason"`
-	Command string       `json:"command"` // the name of the command
+	Command string       `json:"command"` // without the slash
 	Word    string       `json:"word,omitempty"`
 }
 
@@ -50,10 +49,11 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 // NameMe is the alias of /stats that is about the sender even in a reply.
 const NameMe = "me"
 
-// meantPeople returns the people whom a question is about: those whom it names. If it names nobody,
-// it is about the author of the replied-to message or, without a reply, about the person otherwise,
-// if not nil. If it is not clear who is meant, there are more than most people, or the command says
-// something that the question has no use for, meantPeople returns a notice that explains why.
+// meantPeople returns the people whom a question is about. These are the people named, or else the
+// author of the replied-to message, or else the person in otherwise, unless it is nil. most is the
+// maximum number of people. If it is unclear who is meant, if there are too many people, or if the
+// command contains something that the question does not use, meantPeople returns a notice that
+// explains why.
 func meantPeople(
 	said command.Command, a ranking.Asked, most int, otherwise *command.Person,
 ) ([]command.Person, notice.Notice) {
@@ -111,9 +111,9 @@ func unclearName(said command.Command, err error) notice.Notice {
 	return n
 }
 
-// playersOf returns the players of people, the zero Player for a sender who is not a player yet.
-// For any other person who is not a player it returns a refusal, because a question adds no
-// players.
+// playersOf returns the player for each of the people. For a sender who is not a player yet, that
+// is the zero Player. For any other person who is not a player, playersOf returns a refusal,
+// because a question adds no players.
 func playersOf(a ranking.Asked, people []command.Person) ([]ranking.Player, notice.Notice) {
 	players := make([]ranking.Player, len(people))
 	for i, who := range people {

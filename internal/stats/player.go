@@ -19,7 +19,7 @@ const (
 	MinMatches = 5
 	// FormMatches is how many of the last matches are in a player's form.
 	FormMatches = 10
-	// LastMatches is how many of the last matches are listed.
+	// LastMatches is how many of the last matches an answer lists.
 	LastMatches = 5
 )
 
@@ -29,18 +29,17 @@ type PlayerStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
 	Position int          `json:"position,omitempty"` // 0 for a player without a place
 	Total    int          `json:"total,omitempty"`    // number of players with a place
-	// PlaceMatches is how many matches earn a place.
+	// PlaceMatches is the number of matches a player needs for a place.
 	PlaceMatches int  `json:"place_matches,omitempty"`
 	Elo          int  `json:"elo,omitempty"`
 	Best         int  `json:"best,omitempty"`
 	Won          int  `json:"won,omitempty"`
 	Drawn        int  `json:"drawn,omitempty"`
 	Lost         int  `json:"lost,omitempty"`
-	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has no draws
-	// wins in a row, or losses in a row as a negative number
+	NoDraws      bool `json:"no_draws,omitempty"` // the ladder's rules exclude draws
+	// Streak is the number of wins in a row, or of losses in a row as a negative number.
 	Streak int `json:"streak,omitempty"`
-	// Left is set if the player has left the group. The ranking hides the player until the next
-	// match or join.
+	// Left is set if the player has left the group or its rankings, which then hide the player.
 	Left bool `json:"left,omitempty"`
 	// Inactive is set if the ranking hides the player because the last match is too long ago.
 	Inactive bool `json:"inactive,omitempty"`
@@ -49,17 +48,17 @@ type PlayerStanding struct {
 	// Season is the season of this standing; nil if the ladder has only one.
 	Season *PlayerSeason `json:"season,omitempty"`
 
-	// the last results as letters w, d and l, oldest first
+	// Form has the last results as the letters w, d and l, oldest first.
 	Form   string        `json:"form,omitempty"`
 	Last   []PlayedMatch `json:"last,omitempty"` // the last matches, newest first
 	BestIn *MatchRef     `json:"best_in,omitempty"`
 	Upset  *Upset        `json:"upset,omitempty"`
 	Most   *Pairing      `json:"most,omitempty"` // the most frequent opponent
-	// the opponent against whom results exceed expectations the most
+	// Favorite is the opponent against whom results exceed expectations the most.
 	Favorite *Pairing `json:"favorite,omitempty"`
-	// the opponent against whom results fall short of expectations the most
+	// Hardest is the opponent against whom results fall short of expectations the most.
 	Hardest *Pairing `json:"hardest,omitempty"`
-	// the teammate with whom results exceed expectations the most
+	// Partner is the teammate with whom results exceed expectations the most.
 	Partner *Pairing `json:"partner,omitempty"`
 }
 
@@ -70,13 +69,13 @@ type PlayerSeason struct {
 	Number int       `json:"number"`
 	Name   string    `json:"name,omitempty"`
 	Since  time.Time `json:"since"`
-	// the number of the last season in which the player has played, 0 for none
+	// Last is the number of the last season in which the player has played, 0 for none.
 	Last   int `json:"last,omitempty"`
 	Best   int `json:"best,omitempty"`    // the highest rating in any season
-	BestIn int `json:"best_in,omitempty"` // the number of the first season with it
+	BestIn int `json:"best_in,omitempty"` // the number of the first season with the rating Best
 }
 
-// Played returns the number of matches.
+// Played returns the number of the player's matches.
 func (n PlayerStanding) Played() int { return n.Won + n.Drawn + n.Lost }
 
 // MatchRef refers to a match.
@@ -91,7 +90,7 @@ type PlayedMatch struct {
 	Against []ranking.Name `json:"against,omitempty"`
 	Score   [2]int         `json:"score"` // the player's side first
 	Change  int            `json:"change"`
-	Teams   bool           `json:"teams,omitempty"` // a side has more than one player
+	Teams   bool           `json:"teams,omitempty"` // a side has more than one player or stand-in
 }
 
 // Upset is a victory over a side rated higher by ladder.MinUpset or more.
@@ -111,7 +110,7 @@ type Pairing struct {
 }
 
 // PlayerHistory is a player's standing without the parts derived from matches, and the matches,
-// ordered by number.
+// ordered by position.
 type PlayerHistory struct {
 	Standing PlayerStanding
 	StartElo int
@@ -140,7 +139,7 @@ func (h PlayerHistory) View() PlayerStanding {
 	return n
 }
 
-// letter returns the letter of a result in the form.
+// letter returns the letter that stands for a score in a player's form: w, d or l.
 func letter(score [2]int) byte {
 	switch {
 	case score[0] > score[1]:
@@ -161,8 +160,8 @@ func surplusPerMatch(t *ladder.Tally) float64 {
 	return float64(t.Surplus) / float64(t.Played)
 }
 
-// first returns the pairing with the highest positive value, nil if there is none. If values are
-// equal, the smallest id wins.
+// first returns the pairing with the highest positive value, nil if there is none. Ties go to the
+// player with the smallest id.
 func first(tallies map[ladder.PlayerID]*ladder.Tally, value func(*ladder.Tally) float64) (best *Pairing) {
 	highest := 0.0
 	for _, other := range slices.Sorted(maps.Keys(tallies)) {
@@ -173,7 +172,6 @@ func first(tallies map[ladder.PlayerID]*ladder.Tally, value func(*ladder.Tally) 
 	return best
 }
 
-// pairingOf returns a player's record against, or together with, another player.
 func pairingOf(other ladder.PlayerID, t *ladder.Tally) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: t.Played, Won: t.Won, Drawn: t.Drawn, Lost: t.Lost}
 }

@@ -13,25 +13,28 @@ import (
 	"elobot/internal/ranking"
 )
 
-// PlayerCard tells admins what their group knows of a player, in all its ladders and seasons.
+// PlayerCard shows admins what their group knows of a player, in all its ladders and seasons.
 type PlayerCard struct {
 	Name ranking.Name `json:"name"`
-	// Own is the player's own name, such as the one that Telegram shows, if the group has a nick
-	// for the player; otherwise it is empty.
+	// Own is the player's own name, such as the name in Telegram. It is empty unless the group has
+	// a nick for the player.
 	Own      string `json:"own,omitempty"`
 	Username string `json:"username,omitempty"` // without @
-	Account  bool   `json:"account,omitempty"`  // a player without an account or a username is a guest
-	Out      bool   `json:"out,omitempty"`      // the player does not take part in the rankings
-	// Names are the players who count as this one: first the player itself.
+	// Account is set if the player has an account. A player with neither an account nor a username
+	// is a guest.
+	Account bool `json:"account,omitempty"`
+	Out     bool `json:"out,omitempty"` // the player does not take part in the rankings
+	// Names are the players who count as this one, starting with the player itself.
 	Names []NamedPlayer `json:"names"`
-	// Merged are the names of players who were merged into this one without keeping in which
-	// matches they were named. Such a merge cannot be split.
+	// Merged are the names of players who were merged into this one without a record of the matches
+	// in which they were named. Such a merge cannot be split.
 	Merged []string `json:"merged,omitempty"`
 }
 
 var _ = notice.Register[PlayerCard](notice.Kind{Name: "player_card", Purpose: notice.Answer, Alone: true})
 
-// NamedPlayer is a player, and the number of matches that count in which the player was named.
+// NamedPlayer is a player, with the number of matches in which the player was named. Undone matches
+// are left out.
 type NamedPlayer struct {
 	Name    ranking.Name `json:"name"`
 	Matches int          `json:"matches"`
@@ -40,23 +43,19 @@ type NamedPlayer struct {
 // PlayerView is a page about a player that leads to a change.
 type PlayerView string
 
-// The pages.
 const (
 	ViewNick     PlayerView = "nick"     // asks for a nick, and has no choices
-	ViewMerge    PlayerView = "merge"    // asks who is the same person
+	ViewMerge    PlayerView = "merge"    // asks which other player is the same person
 	ViewAccounts PlayerView = "accounts" // asks which other account belongs to the same person
-	ViewSplit    PlayerView = "split"    // asks who is another person
+	ViewSplit    PlayerView = "split"    // asks which merged player is a different person
 )
 
-// PlayerPage asks admins for a player's nick, or to choose another player, whom a change of the
-// player concerns too.
+// PlayerPage asks admins for a player's nick, or for the other player of a merge or split.
 type PlayerPage struct {
 	View    PlayerView     `json:"view"`
 	Name    ranking.Name   `json:"name"`
 	Account bool           `json:"account,omitempty"`
-	Choices []ranking.Name `json:"choices,omitempty"` // at most PageRows
-	Number  int            `json:"number,omitempty"`  // of the page, from 0
-	More    bool           `json:"more,omitempty"`    // there are more choices
+	Choices []ranking.Name `json:"choices,omitempty"`
 }
 
 var _ = notice.Register[PlayerPage](notice.Kind{Name: "player_page", Purpose: notice.Answer, Alone: true})
@@ -95,7 +94,6 @@ type PlayerCardQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
 	View   PlayerView
-	Number int             // as in PlayerPage
 	Other  ladder.PlayerID // the only choice, 0 for no limit
 }
 
@@ -109,31 +107,25 @@ func (q PlayerCardQuestion) answer(ctx context.Context, s *Service, a ranking.As
 	case q.View == "":
 		return card, nil
 	}
-	var choices []ladder.PlayerID
+	n := PlayerPage{View: q.View, Name: card.Name, Account: card.Account}
 	switch {
 	case q.Other != 0:
-		choices = []ladder.PlayerID{q.Other}
+		n.Choices = []ranking.Name{{Player: q.Other}}
 	case q.View == ViewNick:
 	case q.View == ViewSplit:
-		for _, n := range card.Names[1:] {
-			choices = append(choices, n.Name.Player)
+		for _, named := range card.Names[1:] {
+			n.Choices = append(n.Choices, named.Name)
 		}
 	default:
-		choices = card.candidates(a, q.View == ViewAccounts)
-	}
-	page := choices[min(q.Number*PageRows, len(choices)):]
-	shown := page[:min(len(page), PageRows)]
-	n := PlayerPage{View: q.View, Name: card.Name, Account: card.Account, Number: q.Number, More: len(page) > len(shown)}
-	for _, player := range shown {
-		n.Choices = append(n.Choices, ranking.Name{Player: player})
+		n.Choices = card.candidates(a, q.View == ViewAccounts)
 	}
 	return n, nil
 }
 
-// candidates returns the players who may be the same person, first those with a similar name, then
-// those who have played the least in the season. For an account, accounts selects either only
-// accounts or only others.
-func (c PlayerCard) candidates(a ranking.Asked, accounts bool) (all []ladder.PlayerID) {
+// candidates returns up to PageRows players who may be the same person: first those with a similar
+// name, then those who have played the least in the season. If c is the card of an account,
+// accounts selects either only accounts or only players without one.
+func (c PlayerCard) candidates(a ranking.Asked, accounts bool) (all []ranking.Name) {
 	people := a.EverybodyThere()
 	var alike []command.Person
 	if i := slices.IndexFunc(people, func(p command.Person) bool { return p.Player == c.Name.Player }); i >= 0 {
@@ -147,7 +139,7 @@ func (c PlayerCard) candidates(a ranking.Asked, accounts bool) (all []ladder.Pla
 		if k.Named != nil || k.Player.ID == c.Name.Player || c.Account && k.IsAccount() != accounts {
 			continue
 		}
-		all = append(all, k.Player.ID)
+		all = append(all, ranking.Name{Player: k.Player.ID})
 		switch {
 		case slices.ContainsFunc(alike, people[i].IsSame):
 			played[k.Player.ID] = -1 // before all others
@@ -155,6 +147,6 @@ func (c PlayerCard) candidates(a ranking.Asked, accounts bool) (all []ladder.Pla
 			played[k.Player.ID] = k.Standing.Played
 		}
 	}
-	slices.SortStableFunc(all, func(x, y ladder.PlayerID) int { return cmp.Compare(played[x], played[y]) })
-	return all
+	slices.SortStableFunc(all, func(x, y ranking.Name) int { return cmp.Compare(played[x.Player], played[y.Player]) })
+	return all[:min(len(all), PageRows)]
 }

@@ -1,9 +1,9 @@
 package stats
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -61,8 +61,8 @@ func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, 
 	}
 }
 
-// NameTop is the alias of /ranking whose number is a number of places. For other aliases, as in
-// "/leaderboard 2", it is a page.
+// NameTop is the alias of /ranking that takes the number of places to show. For other aliases, as
+// in "/leaderboard 2", the number is the number of a page.
 const NameTop = "top"
 
 // maxPage is the highest number that means a page in a /ranking without a word such as "all".
@@ -75,22 +75,22 @@ type RankingQuestion struct {
 	Page   int  // number of the page, from 1; the last page if there are fewer
 	Places int  // number of top rows to show in place of a page, 0 for a page
 	All    bool // include players who have not played for a while
-	// Asker is the member who asked for the ranking whose button was pressed, 0 for an anonymous
-	// admin. If no button was pressed, the asker is the sender of the message.
+	// Asker is used only if a button was pressed: it is the member who asked for the ranking with
+	// that button, 0 for an anonymous admin.
 	Asker ladder.UserID
 }
 
 // RankingPage shows a page of a ladder's ranking: the players with a place, then the newcomers.
 type RankingPage struct {
 	Title string `json:"title"` // of the group
-	// number of the page, from 1; 0 for the top rows of the ranking
+	// Page is the number of the page, from 1. It is 0 for the top rows of the ranking.
 	Page  int   `json:"page,omitempty"`
 	Rows  []Row `json:"rows"`
 	Total int   `json:"total"` // number of players on all pages
-	// the member who asked for the ranking; 0 for an anonymous admin
+	// Asker is the member who asked for the ranking, 0 for an anonymous admin.
 	Asker ladder.UserID `json:"asker,omitempty"`
 	Own   *Row          `json:"own,omitempty"` // the asker's row, if it is not among Rows
-	// PlaceMatches is how many matches earn a place.
+	// PlaceMatches is the number of matches a player needs for a place.
 	PlaceMatches int `json:"place_matches,omitempty"`
 	// Unplaced is set if fewer than ladder.MinPlaces players in the ranking have played
 	// PlaceMatches matches. No player has a place then, and newcomers are ranked among the others.
@@ -130,17 +130,18 @@ func (p RankingPage) HasMoved() bool {
 
 // Row is one line of a ranking. Equal ratings share a place.
 type Row struct {
-	// the place; 0 for a newcomer, for an Inactive player, and while there are no places
+	// Position is the place. It is 0 for a newcomer, for an Inactive player, and while there are no
+	// places.
 	Position int          `json:"position"`
 	Name     ranking.Name `json:"name"`
 	Elo      int          `json:"elo"`
 	Won      int          `json:"won"`
 	Drawn    int          `json:"drawn"`
 	Lost     int          `json:"lost"`
-	// how many places the player has risen, negative if fallen
+	// Moved is how many places the player has risen, negative if fallen.
 	Moved int  `json:"moved,omitempty"`
 	Mine  bool `json:"mine,omitempty"` // the asker's row
-	// the ranking hides the player, who has not played for a while
+	// Inactive is set if the ranking hides the player, who has not played for a while.
 	Inactive bool `json:"inactive,omitempty"`
 }
 
@@ -167,8 +168,9 @@ func (q RankingQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	return n, nil
 }
 
-// PresentQuestion asks for the rows of the people named in the ranking, such as those who are there
-// tonight, with their places among all players. The answer is a RankingPage without a Page.
+// PresentQuestion asks for only those rows of the ranking that belong to the people in Who, such as
+// the members who are there tonight. Their places are still among all players. The answer is a
+// RankingPage whose Page is 0.
 type PresentQuestion struct {
 	ofPeople
 	Who []command.Person
@@ -179,32 +181,30 @@ func (q PresentQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	if refusal != nil {
 		return refusal, nil
 	}
-	var ids []ladder.PlayerID
-	for _, p := range players {
-		// The sender need not be a player, and may be named in two ways.
-		if p.ID != 0 && !slices.Contains(ids, p.ID) {
-			ids = append(ids, p.ID)
-		}
-	}
-	n, err := s.store.Present(ctx, a.Ladder.ID, ids, now(a))
+	n, err := s.store.Ranking(ctx, a.Ladder.ID, nil, RankingQuestion{Places: math.MaxInt32}, now(a))
 	if err != nil {
-		return nil, fmt.Errorf("read the rows of some players: %w", err)
+		return nil, fmt.Errorf("read ranking: %w", err)
 	}
-	for _, id := range ids { // a player of another ladder of the group has no row yet
-		if !slices.ContainsFunc(n.Rows, func(r Row) bool { return r.Name.Player == id }) {
-			n.Rows = append(n.Rows, Row{Name: ranking.Name{Player: id}, Elo: a.Ladder.Start})
-		}
-	}
-	unplaced := func(r Row) int {
-		if r.Position == 0 {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(n.Rows, func(a, b Row) int {
-		return cmp.Or(unplaced(a)-unplaced(b), unplaced(a)*(b.Elo-a.Elo))
+	isOf := func(p ranking.Player) func(Row) bool { return func(r Row) bool { return r.Name.Player == p.ID } }
+	n.Rows = slices.DeleteFunc(n.Rows, func(r Row) bool {
+		return !slices.ContainsFunc(players, func(p ranking.Player) bool { return isOf(p)(r) })
 	})
-	n.Title, n.Total = a.Origin.Chat.Title, len(n.Rows)
+	for i, p := range players { // a player whom the ranking does not show gets a row without a place
+		// A sender who is not a player has no row. A player who was named twice has one.
+		if p.ID == 0 || slices.ContainsFunc(n.Rows, isOf(p)) {
+			continue
+		}
+		_, k := a.Find(q.Who[i])
+		standing := k.StandingIn(a.Ladder)
+		n.Rows = append(n.Rows, Row{
+			Name: ranking.Name{Player: p.ID}, Elo: standing.Elo, Won: standing.Won, Drawn: standing.Drawn, Lost: standing.Lost,
+			Inactive: standing.Played > 0 && standing.LeftAt.IsZero(),
+		})
+	}
+	n.Title, n.Total, n.Hidden = a.Origin.Chat.Title, len(n.Rows), 0
+	if !n.HasMoved() {
+		n.Since = time.Time{}
+	}
 	own := senderPlayer(a)
 	for i := range n.Rows {
 		n.Rows[i].Mine = n.Rows[i].Name.Player == own

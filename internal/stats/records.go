@@ -16,17 +16,17 @@ import (
 // Records are the records of a ladder, for one month or for all time. A record without a holder is
 // nil.
 type Records struct {
-	Title string    `json:"title"`          // of the group
-	Month time.Time `json:"month,omitzero"` // its first instant, zero for all time
-	// the most wins in a row, and the match that completed them
+	Title string    `json:"title"`          // the group's title
+	Month time.Time `json:"month,omitzero"` // the first instant of the month, zero for all time
+	// Streak is the most wins in a row, with the match that completed them.
 	Streak *Record `json:"streak,omitempty"`
-	// the highest rating, and the first match that led to it
+	// Rating is the highest rating, with the first match that led to it.
 	Rating *Record `json:"rating,omitempty"`
-	// the victory with the largest rating difference, at least ladder.MinUpset
+	// Upset is the victory with the largest rating difference, at least ladder.MinUpset.
 	Upset  *UpsetBy `json:"upset,omitempty"`
 	Played *Record  `json:"played,omitempty"` // the most matches; its In is nil
-	// the rivals with the most matches against each other; for all time, only matches of the last
-	// year count
+	// Rivalry has the rivals with the most matches against each other. For all time, only matches
+	// of the last year count.
 	Rivalry *RivalryOf `json:"rivalry,omitempty"`
 }
 
@@ -48,8 +48,8 @@ type UpsetBy struct {
 // MinStreak is the minimum number of wins in a row for a record.
 const MinStreak = 2
 
-// RivalPercent is the minimum percentage of their matches against each other that each of two
-// rivals has won.
+// RivalPercent is the minimum percentage of wins that each of two rivals needs in their matches
+// against each other.
 const RivalPercent = 40
 
 // RivalryOf is a pair of players with at least MinMatches matches against each other, of which each
@@ -83,7 +83,8 @@ func (q RecordsQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	return n, err
 }
 
-// records reads the records of the month that begins at month, or of all time if month is zero.
+// records reads the records of the month that begins at month, or of all time if month is zero. The
+// rivalry of all time covers only the year before now.
 func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
 	if month.IsZero() {
 		n, err := s.store.Records(ctx, in, now.AddDate(-1, 0, 0))
@@ -101,45 +102,55 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 	return n, nil
 }
 
-// RecordsOf returns the records of matches, which must be complete and ordered by number. The first
-// player to reach the highest rating, the longest streak or the largest upset holds the record. If
-// several players reach it in the same match, the player with the smallest id holds it. Ties for
-// the most matches and for the rivalry go to the smallest ids.
+// RecordsOf returns the records of matches, which must be complete and ordered by position. The
+// first player to reach the highest rating, the longest streak or the largest upset holds the
+// record. If several players reach it in the same match, the player with the smallest id holds it.
+// Ties for the most matches and for the rivalry go to the smallest ids.
 func RecordsOf(matches []ladder.Match) (n Records) {
+	var rating, streak, upset holder
 	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
-		s, name := all[player], ranking.Name{Player: player}
-		n.Rating = higher(n.Rating, s.Best, name)
+		s := all[player]
+		rating.take(s.Best, player)
+		upset.take(s.Upset, player)
 		if s.Streak.Value >= MinStreak {
-			n.Streak = higher(n.Streak, s.Streak, name)
+			streak.take(s.Streak, player)
 		}
 		if n.Played == nil || s.Played > n.Played.Value {
-			n.Played = &Record{Name: name, Value: s.Played}
-		}
-		if u := upsetOf(s.Upset, player); u != nil && (n.Upset == nil || precedes(s.Upset, n.Upset.By, n.Upset.Number)) {
-			n.Upset = &UpsetBy{Name: name, Upset: *u}
+			n.Played = &Record{Name: ranking.Name{Player: player}, Value: s.Played}
 		}
 		for _, other := range slices.Sorted(maps.Keys(s.Opponents)) {
 			if t := s.Opponents[other]; player < other && areRivals(t) && (n.Rivalry == nil || t.Played > n.Rivalry.Played) {
-				n.Rivalry = &RivalryOf{Name: name, Pairing: pairingOf(other, t)}
+				n.Rivalry = &RivalryOf{Name: ranking.Name{Player: player}, Pairing: pairingOf(other, t)}
 			}
 		}
+	}
+	n.Rating, n.Streak = rating.record(), streak.record()
+	if u := upsetOf(upset.Peak, upset.player); u != nil {
+		n.Upset = &UpsetBy{Name: ranking.Name{Player: upset.player}, Upset: *u}
 	}
 	return n
 }
 
-// higher returns the better of a record and a player's peak: the higher, or the earlier if they are
-// equal.
-func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
-	if p.In == nil || r != nil && !precedes(p, r.Value, r.In.Number) {
-		return r
-	}
-	return &Record{Name: name, Value: p.Value, In: new(refOf(p.In))}
+// holder is the player with the highest peak so far. In is nil if no player has one.
+type holder struct {
+	ladder.Peak
+	player ladder.PlayerID
 }
 
-// precedes reports whether a peak exceeds a value, or equals it in a match before the given number.
-func precedes(p ladder.Peak, value, number int) bool {
-	return p.Value > value || p.Value == value && p.In.Number < number
+// take makes a player the holder if the player's peak p is higher than the holder's, or if it is
+// equal and was reached in an earlier match.
+func (h *holder) take(p ladder.Peak, player ladder.PlayerID) {
+	if p.In != nil && (h.In == nil || p.Value > h.Value || p.Value == h.Value && p.In.Position < h.In.Position) {
+		*h = holder{p, player}
+	}
+}
+
+func (h holder) record() *Record {
+	if h.In == nil {
+		return nil
+	}
+	return &Record{Name: ranking.Name{Player: h.player}, Value: h.Value, In: new(refOf(h.In))}
 }
 
 // areRivals reports whether two opponents are rivals, as RivalryOf defines them.

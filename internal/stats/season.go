@@ -17,28 +17,28 @@ import (
 
 // SeasonTable shows the standings of a ladder's season, current or ended.
 type SeasonTable struct {
-	// of the group, with the ladder's name if the group has several ladders
+	// Title is the group's title, with the ladder's name if the group has several ladders.
 	Title  string `json:"title"`
-	Number int    `json:"number"`         // of the season, 0 if the ladder has no such season
-	Name   string `json:"name,omitempty"` // empty if it has none
-	// the instant of its beginning, zero for the ladder's first season
+	Number int    `json:"number"`         // the season's number, 0 if the ladder has no such season
+	Name   string `json:"name,omitempty"` // empty if the season has none
+	// Since is the instant at which the season began, zero for the ladder's first season.
 	Since time.Time   `json:"since,omitzero"`
-	Until time.Time   `json:"until,omitzero"` // the instant of its end, zero if unknown
+	Until time.Time   `json:"until,omitzero"` // the instant at which the season ends, zero if unknown
 	Over  bool        `json:"over,omitempty"`
 	Rows  []SeasonRow `json:"rows"`           // players with places come first
 	More  int         `json:"more,omitempty"` // the number of players left out, in a chat
 	// NoDraws is set if the ladder's rules exclude draws.
 	NoDraws bool    `json:"no_draws,omitempty"`
 	Played  *Record `json:"played,omitempty"` // the most matches; its In is nil
-	// the most wins in a row, MinStreak or more; its In is nil
+	// Streak is the most wins in a row, at least MinStreak. Its In is nil.
 	Streak *Record `json:"streak,omitempty"`
-	// the victory with the largest rating difference, at least ladder.MinUpset
+	// Upset is the victory with the largest rating difference, at least ladder.MinUpset.
 	Upset *UpsetBy `json:"upset,omitempty"`
 }
 
 var _ = notice.Register[SeasonTable](notice.Kind{Name: "season_table", Purpose: notice.Answer, Alone: true})
 
-// SeasonEnd shows how a season ended. It is read when it is sent.
+// SeasonEnd shows how a season ended. Its content is read when it is sent.
 type SeasonEnd struct {
 	SeasonTable
 	// Corrected is set if the message repeats an earlier one that cannot be edited.
@@ -51,21 +51,22 @@ var _ = notice.Register[SeasonEnd](notice.Kind{Name: ranking.KindSeason, Purpose
 // SeasonRow is a player in a SeasonTable.
 type SeasonRow struct {
 	Name ranking.Name `json:"name"`
-	// 0 for none; equal ratings share a place, and the following places are skipped
+	// Place is the player's place, 0 for none. Equal ratings share a place, and the following
+	// places are skipped.
 	Place int `json:"place,omitempty"`
 	Elo   int `json:"elo"`
-	// the rating with which the player began the next season, if ratings moved halfway back to the
-	// start rating then; otherwise 0
+	// Next is the rating with which the player began the next season if ratings moved halfway back
+	// to the start rating. Otherwise it is 0.
 	Next  int `json:"next,omitempty"`
 	Won   int `json:"won"`
 	Drawn int `json:"drawn"`
 	Lost  int `json:"lost"`
 }
 
-// SeasonRows is the maximum number of rows that chats show.
+// SeasonRows is the maximum number of rows that a table in a chat shows.
 const SeasonRows = 20
 
-// short returns the table as shown in chats.
+// short returns the table as shown in chats, with at most SeasonRows rows.
 func (n SeasonTable) short() SeasonTable {
 	n.More = max(0, len(n.Rows)-SeasonRows)
 	n.Rows = n.Rows[:len(n.Rows)-n.More]
@@ -78,14 +79,14 @@ type SeasonStanding struct {
 	Elo              int
 	Won, Drawn, Lost int
 	LongestStreak    int
-	Next             int // see SeasonRow
+	Next             int // as in SeasonRow
 }
 
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
 
 // SetStandings sets Rows, Played and Streak from the standings of the season's players, which must
 // be ordered by rating, the highest first. Players with at least placeMatches matches have a place.
-// If there are fewer than ladder.MinPlaces such players, all players have a place.
+// If fewer than ladder.MinPlaces players have played that many, all players have a place.
 func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	placed := 0
 	for _, s := range all {
@@ -128,17 +129,17 @@ func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ladder.MinPlaces }
 
 // SeasonResult is a player's standing in one of several seasons.
 type SeasonResult struct {
-	Season       int // its number
+	Season       int // the season's number
 	Name         string
 	Since, Until time.Time // as in SeasonTable
-	Over         bool      // the season is over
-	PlaceMatches int       // how many matches earn a place in it
-	Best         int       // the highest rating in it
-	Left         bool      // the player has left the group, and the season is current
+	Over         bool
+	PlaceMatches int  // the number of matches a player needs for a place in the season
+	Best         int  // the highest rating in the season
+	Left         bool // the player has left the group, and the season is current
 	SeasonStanding
 }
 
-// LastSeason stands for the last season that ended.
+// LastSeason is the Number of a SeasonQuestion that asks for the last season that ended.
 const LastSeason = -1
 
 // SeasonCommand is /season, as in "/season", "/season 2" and "/season last". The notice Otherwise
@@ -185,7 +186,7 @@ func (q SeasonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked)
 }
 
 // SeasonEnd returns how a season ended, with the names of its players. object identifies the
-// message about it.
+// message that shows the end of the season.
 func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, error) {
 	n, in, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
 	if err != nil {
@@ -197,30 +198,30 @@ func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, erro
 
 // AllSeasons shows what players have achieved in all seasons of a ladder.
 type AllSeasons struct {
-	Title string       `json:"title"` // of the group
+	Title string       `json:"title"` // the group's title
 	Rows  []AllTimeRow `json:"rows"`  // most titles first, then most matches
 	More  int          `json:"more,omitempty"`
 }
 
 var _ = notice.Register[AllSeasons](notice.Kind{Name: "all_time", Purpose: notice.Answer, Alone: true})
 
-// AllTimeRow is what a player has achieved. A title is first place in a season that is over and has
-// medals.
+// AllTimeRow is a player's record over all seasons. A title is first place in a season that is over
+// and has medals.
 type AllTimeRow struct {
 	Name    ranking.Name `json:"name"`
 	Titles  int          `json:"titles,omitempty"`
-	Seasons int          `json:"seasons"` // in which the player has played
+	Seasons int          `json:"seasons"` // the number of seasons in which the player has played
 	Won     int          `json:"won"`
 	Drawn   int          `json:"drawn"`
 	Lost    int          `json:"lost"`
 	Best    int          `json:"best"`    // the highest rating
-	BestIn  int          `json:"best_in"` // the number of the first season with it
+	BestIn  int          `json:"best_in"` // the number of the first season with the rating Best
 }
 
 func (r AllTimeRow) played() int { return r.Won + r.Drawn + r.Lost }
 
-// AllSeasonsOf sums up what players have achieved, and keeps the first SeasonRows rows. results are
-// ordered by season and rating.
+// AllSeasonsOf sums up what players have achieved, and keeps the first SeasonRows rows. results
+// must be ordered by season and rating.
 func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	rows := make(map[ladder.PlayerID]*AllTimeRow)
 	for _, r := range results {
@@ -253,8 +254,8 @@ func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	return n
 }
 
-// SeasonsOf returns the tables of the seasons in results, which are ordered by season and rating.
-// Players who have left are not in the table of the current season.
+// SeasonsOf returns the tables of the seasons in results, which must be ordered by season and
+// rating. Players who have left are not in the table of the current season.
 func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 	for len(results) > 0 {
 		first := results[0]

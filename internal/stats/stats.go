@@ -20,16 +20,12 @@ const MaxGroups = 20
 // has no standing.
 type Store interface {
 	// Ranking returns a part of a ladder's current ranking, and the asker's own row if it is not in
-	// that part. Players whom the ladder's rules hide are left out unless q.All is set. If there is
-	// no such page, it returns the last page. asker may be nil. now is in the chat's time zone,
+	// that part. Players whom the ladder's rules hide are left out unless q.All is set. If q.Page
+	// is too high, Ranking returns the last page. asker may be nil. now is in the chat's time zone,
 	// which determines the day whose places are compared with the current places.
 	Ranking(
 		ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time,
 	) (RankingPage, error)
-	// Present returns the rows of players in a ladder's current ranking, with their places among
-	// all players, even if the ranking does not list them. Players without a standing there have no
-	// row. now is as for Ranking.
-	Present(ctx context.Context, in ladder.ID, players []ladder.PlayerID, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, and whether the ladder has a board
 	// with that object. now is as for Ranking.
 	Board(ctx context.Context, in ladder.ID, object string, now time.Time) (Board, error)
@@ -37,13 +33,13 @@ type Store interface {
 	// place in the ranking at now.
 	Player(ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time) (PlayerHistory, error)
 	// PlayerCard returns what the group of a ladder knows of a player or, if that player counts as
-	// another one, of the latter. It has no Names if the group does not know the player.
+	// another one, of the other player. It has no Names if the group does not know the player.
 	PlayerCard(ctx context.Context, in ladder.ID, player ladder.PlayerID) (PlayerCard, error)
 	// HeadToHead returns two players with their ratings, and all matches that count in which they
-	// were opponents, in any season, ordered by number.
+	// were opponents, in any season, ordered by position.
 	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []ladder.Match, error)
 	// MatchesOf returns the matches of a ladder that count, from since until just before until,
-	// ordered by number.
+	// ordered by position.
 	MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) ([]ladder.Match, error)
 	// Records returns the all-time records of a ladder, with the rivalry since the given time.
 	Records(ctx context.Context, in ladder.ID, since time.Time) (Records, error)
@@ -63,7 +59,7 @@ type Store interface {
 	Ratings(ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time) (Ratings, error)
 	// Season returns a season of a ladder. Number 0 means the current season, and LastSeason the
 	// previous one. A number that no season has, such as a year, means the last season with that
-	// name. Number is 0 in the result if there is no such season.
+	// name. If no season matches, Number is 0 in the result.
 	Season(ctx context.Context, in ladder.ID, number int) (SeasonTable, error)
 	// SeasonEnd returns a season and its ladder.
 	SeasonEnd(ctx context.Context, id ladder.SeasonID) (SeasonEnd, ladder.ID, error)
@@ -75,8 +71,8 @@ type Store interface {
 	// Names returns the names, in the group of a ladder, of the players whose ids an answer
 	// contains.
 	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
-	// LatestMatches looks at a ladder's last matches, at most as many as most says. It returns the
-	// matches among them that count in the current season, ordered by number.
+	// LatestMatches reads the last matches of a ladder, up to the number most. It returns those
+	// that count and belong to the current season, ordered by position.
 	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]ladder.Match, error)
 }
 
@@ -91,7 +87,7 @@ var _ ranking.Answerer = (*Service)(nil)
 // Question is a ranking.Question that this package answers.
 type Question interface {
 	ranking.Question
-	// answer reads the answer.
+	// answer returns the answer to the question.
 	answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error)
 }
 

@@ -17,12 +17,13 @@ import (
 // ErrNotThere means that a group does not have what was asked for.
 var ErrNotThere = errors.New("the group has no such thing")
 
-// webRows is the maximum number of players whom a web board reads from a ranking: first from the
-// active players, then from all.
+// webRows is the maximum number of rows that a web board reads from a ranking: once without
+// inactive players and, if there are any, once with them.
 const webRows = 1000
 
 const (
-	// how many of a ladder's last matches count for a Trend; more would make a page too expensive
+	// trendMatches is how many of a ladder's last matches a Trend considers. Reading more would
+	// make the page too slow.
 	trendMatches = 300
 	trendRatings = 20 // the maximum number of ratings in a Trend
 )
@@ -48,8 +49,8 @@ func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGrou
 	return g, nil
 }
 
-// WebRanking is a ranking with all its players, as far as webRows permits. The active players are
-// in the RankingPage.
+// WebRanking is a ranking with all its players, up to the limit webRows. The active players are in
+// the RankingPage.
 type WebRanking struct {
 	RankingPage
 	Paused []Row                     // players who have not played for a while
@@ -87,7 +88,7 @@ func (s *Service) WebRanking(ctx context.Context, l ranking.LadderLabel, now tim
 	return n, s.fillNames(ctx, l.ID, &n)
 }
 
-// readRows reads the active and the inactive players of a ranking.
+// readRows reads the active and the inactive players of a ranking into n.
 func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *WebRanking) (err error) {
 	if n.RankingPage, err = s.store.Ranking(ctx, in, nil, RankingQuestion{Places: webRows}, now); err != nil {
 		return fmt.Errorf("read a ranking: %w", err)
@@ -107,7 +108,7 @@ func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *
 	return nil
 }
 
-// trendsOf returns the trends of all players in matches, which are ordered by number.
+// trendsOf returns the trends of all players in matches, which are ordered by position.
 func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 	all := make(map[ladder.PlayerID]Trend)
 	for _, m := range matches {
@@ -117,9 +118,9 @@ func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 				t.Form = t.Form[1:]
 			}
 			if len(t.Ratings) == 0 {
-				t.Ratings = append(t.Ratings, Rating{At: m.PlayedAt, Match: m.Number - 1, Elo: p.Entry.Before})
+				t.Ratings = append(t.Ratings, Rating{At: m.PlayedAt, Match: m.Position.Number() - 1, Elo: p.Entry.Before})
 			}
-			t.Ratings = append(t.Ratings, Rating{At: m.PlayedAt, Match: m.Number, Elo: p.Entry.After})
+			t.Ratings = append(t.Ratings, Rating{At: m.PlayedAt, Match: m.Position.Number(), Elo: p.Entry.After})
 			t.Ratings = t.Ratings[max(0, len(t.Ratings)-trendRatings):]
 			all[p.Player] = t
 		}
@@ -130,10 +131,10 @@ func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 // WebPlayer is the content of a player's page on a web board.
 type WebPlayer struct {
 	PlayerStanding
-	Opponents []Pairing // the most frequent one first
+	Opponents []Pairing // the most frequent opponent first
 	Partners  []Pairing
 	Matches   []MatchRow // the last matches, the newest first
-	Period    Period     // of the Curve
+	Period    Period     // the period that Curve covers
 	Curve     []Rating   `json:"-"`
 	Seasons   []SeasonStart
 }
@@ -238,7 +239,8 @@ func (s *Service) WebSeason(ctx context.Context, in ladder.ID, number int) (Seas
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// WebSeasons returns the seasons of a ladder in which anybody has played, the last one first.
+// WebSeasons returns the seasons of a ladder in which at least one player has played, the last one
+// first.
 func (s *Service) WebSeasons(ctx context.Context, in ladder.ID) ([]SeasonTable, error) {
 	results, err := s.store.SeasonResults(ctx, in)
 	if err != nil {

@@ -105,7 +105,7 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 type route struct {
 	path string
 	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the event stream
-	// filters lists the query parameters that the page takes, besides ladder.
+	// filters lists the query parameters that the page takes in addition to ladder.
 	filters []string
 }
 
@@ -145,8 +145,8 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mux.ServeHTTP(w, r)
 }
 
-// setHeaders sets the default headers of an answer. With them, pages load only files of the bot,
-// and do not leak their own addresses.
+// setHeaders sets the default headers of an answer. They keep pages from loading files of other
+// servers, and from leaking their own addresses.
 func setHeaders(h http.Header) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; " +
@@ -261,7 +261,7 @@ func (b *Board) page(r *http.Request, g *stats.WebGroup, version uint64, of rout
 	})
 }
 
-// kept is a cached value.
+// kept is a cached value and the time until which it may be used.
 type kept[T any] struct {
 	value T
 	until time.Time

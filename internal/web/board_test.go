@@ -33,7 +33,7 @@ import (
 
 const botToken = "123:secret"
 
-// club is a group whose web board is on, next to another group with a board. Both are served.
+// club is a group with a web board. The server also serves the web board of another group.
 type club struct {
 	t     *testing.T
 	w     *dbtest.World
@@ -110,7 +110,7 @@ func (c *club) serve(now func() time.Time) (board *web.Board, links web.Links, s
 	return board, links, stop
 }
 
-// get requests a page of the board, with headers in pairs.
+// get requests a page of the board. headers lists names and values of request headers in turn.
 func (c *club) get(path string, headers ...string) answer {
 	c.t.Helper()
 	return c.ask(c.url+path, headers...)
@@ -144,9 +144,9 @@ func fill(path string, values map[string]any) string {
 	})
 }
 
-// TestRoutes: each page can be read with its link, and shows neither the link's token nor a person
-// of another group. A request with a foreign or invalid token, salt, group, player, ladder, season,
-// month or page number gets 404. Pages and refusals have the security headers.
+// TestRoutes checks that each page can be read with its link, and shows neither the link's token
+// nor a person of another group. A request with a foreign or invalid token, salt, group, player,
+// ladder, season, month or page number gets 404. Pages and refusals have the security headers.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -219,8 +219,9 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestPages: each page shows its content, and the ranking is in the group's language. Names are
-// never markup. A player who has left the group is in its matches, but not in its ranking.
+// TestPages checks that each page shows its content, and the ranking is in the group's language.
+// Names are never markup. A player who has left the group is in its matches, but not in its
+// ranking.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -277,8 +278,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCaching: clients revalidate pages each time and cache files forever. Both are compressed. A
-// new match changes the ETag of the ranking.
+// TestCaching checks that clients revalidate pages each time and cache files forever. Both are
+// compressed. A new match changes the ETag of the ranking.
 func TestCaching(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -313,8 +314,8 @@ type viewer struct {
 	cut    chan struct{}
 }
 
-// follow requests the board's events, forwarded for the given address, and returns the status of
-// the response.
+// follow requests the board's events for a client at the address from, as a trusted proxy does, and
+// returns the status of the response.
 func (c *club) follow(ctx context.Context, from string) (viewer, int) {
 	c.t.Helper()
 	v := viewer{make(chan struct{}, 100), make(chan struct{})}
@@ -340,7 +341,7 @@ func (c *club) follow(ctx context.Context, from string) (viewer, int) {
 	return v, http.StatusOK
 }
 
-// TestQueriesOfViewers: a change costs as many queries for 500 viewers as for one.
+// TestQueriesOfViewers checks that a change costs as many queries for 500 viewers as for one.
 func TestQueriesOfViewers(t *testing.T) {
 	t.Parallel()
 	c := newClubAt(t, stopped())
@@ -379,9 +380,9 @@ func TestQueriesOfViewers(t *testing.T) {
 	}
 }
 
-// TestCut: when the board is turned off or gets a new link, or the bot is removed, all viewers are
-// cut off and the link is dead. When the board is on again, or the bot is back, the old link opens
-// the board, unless a new link has replaced it.
+// TestCut checks that, when the board is turned off or gets a new link, or the bot is removed, all
+// viewers are cut off and the link is dead. When the board is on again, or the bot is back, the old
+// link opens the board, unless a new link has replaced it.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	type step func(ctx context.Context, s *ranking.Service, o ranking.Origin) error
@@ -441,8 +442,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestOtherDatabase: a link opens no board of another database, although the bot and the ids are
-// the same.
+// TestOtherDatabase checks that a link opens no board of another database, although the bot and the
+// ids are the same.
 func TestOtherDatabase(t *testing.T) {
 	t.Parallel()
 	c, restored := newClub(t), newClub(t)
@@ -454,8 +455,8 @@ func TestOtherDatabase(t *testing.T) {
 	}
 }
 
-// TestTooManyViewers: the number of viewers per address is limited, whatever other addresses a
-// client claims to come from.
+// TestTooManyViewers checks that the number of viewers per address is limited, whatever other
+// addresses a client claims to come from.
 func TestTooManyViewers(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -471,8 +472,8 @@ func TestTooManyViewers(t *testing.T) {
 	}
 }
 
-// TestTooManyRequests: a client that sends too many requests gets 429, and others are still
-// answered. Each group has a limit of its own for uncached pages.
+// TestTooManyRequests checks that a client that sends too many requests gets 429, and others are
+// still answered. Each group has a limit of its own for uncached pages.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	c := newClubAt(t, stopped())
@@ -507,8 +508,8 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestSizeOfTheRanking: the ranking of 200 players, with a sparkline for each, compresses to at
-// most 60,000 bytes.
+// TestSizeOfTheRanking checks that the ranking of 200 players, with a sparkline for each,
+// compresses to at most 60,000 bytes.
 func TestSizeOfTheRanking(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -546,7 +547,7 @@ func TestSizeOfTheRanking(t *testing.T) {
 	}
 }
 
-// TestClient: only trusted proxies can tell where a request comes from.
+// TestClient checks that only trusted proxies can tell where a request comes from.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	proxies, err := web.ReadProxies("127.0.0.1, 10.0.0.0/8,2001:db8::/32")
@@ -565,8 +566,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestLinks: a link depends on its group, the group's salt and the bot's token. FitsButtons reports
-// which addresses Telegram accepts in buttons.
+// TestLinks checks that a link depends on its group, the group's salt and the bot's token.
+// FitsButtons reports which addresses Telegram accepts in buttons.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -590,8 +591,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzBoard: the answer to any GET request, except for events, is a page or a refusal, never a
-// server error.
+// FuzzBoard checks that the answer to any GET request, except for events, is a page or a refusal,
+// never a server error.
 func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)

@@ -71,7 +71,8 @@ func newBrowser(t *testing.T) *browser {
 // newTab returns the tab of a context, in front of all others.
 func newTab(ctx context.Context, t *testing.T) *browser {
 	t.Helper()
-	// Without a timeout: the tab, and the browser if this is its first tab, live as long as ctx.
+	// Run has no timeout, because the tab lives only as long as the context of this first call, and
+	// so does the browser if this is its first tab.
 	dbtest.Must(t, chromedp.Run(ctx))
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -107,15 +108,15 @@ func (b *browser) open(url string, width, height int64, scheme string) {
 		chromedp.Navigate(url), chromedp.WaitReady("main"))
 }
 
-// eval returns the value of an expression.
+// eval returns the value of a JavaScript expression.
 func eval[T any](b *browser, expression string) (value T) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(expression, &value))
 	return value
 }
 
-// await waits until an expression is true. It polls, so it also works in a hidden tab, which draws
-// no frames.
+// await waits until a JavaScript expression is true. It polls, so it also works in a hidden tab,
+// which draws no frames.
 func (b *browser) await(expression string) {
 	b.t.Helper()
 	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond),
@@ -204,9 +205,9 @@ func busyClub(t *testing.T) *club {
 	return c
 }
 
-// TestPagesInABrowser: in four window sizes and both color schemes, no page scrolls sideways or
-// reports a problem, and all pages follow the accessibility rules. An unattended screen is always
-// dark.
+// TestPagesInABrowser checks that, in four window sizes and both color schemes, no page scrolls
+// sideways or reports a problem, and all pages follow the accessibility rules. An unattended screen
+// is always dark.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	c, b := busyClub(t), newBrowser(t)
@@ -236,7 +237,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.quiet()
 }
 
-// picture writes a screenshot.
+// picture writes a screenshot to the file path.
 func (b *browser) picture(path string) {
 	b.t.Helper()
 	var picture []byte
@@ -244,7 +245,7 @@ func (b *browser) picture(path string) {
 	dbtest.Must(b.t, os.WriteFile(path, picture, 0o644))
 }
 
-// TestRulesFindFaults: each rule finds the page that breaks it.
+// TestRulesFindFaults checks that each rule finds the page that breaks it.
 func TestRulesFindFaults(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -256,8 +257,9 @@ func TestRulesFindFaults(t *testing.T) {
 	}
 }
 
-// TestLivePage: an open page shows a new match, and keeps what is open and where the focus is. An
-// unattended screen is empty while the board is off, and reports when the server is away.
+// TestLivePage checks that an open page shows a new match, and keeps what is open and where the
+// focus is. An unattended screen is empty while the board is off, and reports when the server is
+// away.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -286,9 +288,9 @@ func TestLivePage(t *testing.T) {
 		document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
-// TestManyTabs: ten tabs and an unattended screen can show a board at the same time, although a
-// browser opens at most six connections to a host. Hidden tabs, except for the screen, do not
-// follow the board. They catch up when they are shown again.
+// TestManyTabs checks that ten tabs and an unattended screen can show a board at the same time,
+// although a browser opens at most six connections to a host. Hidden tabs, except for the screen,
+// do not follow the board. They catch up when they are shown again.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c, screen := newClub(t), newBrowser(t)
@@ -324,13 +326,14 @@ func TestManyTabs(t *testing.T) {
 	}
 }
 
-// TestTwoInstances: a match that one instance records shows on the pages of both instances.
+// TestTwoInstances checks that a match that one instance records shows on the pages of both
+// instances.
 func TestTwoInstances(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
 	other, links, _ := c.serve(time.Now)
 	for _, board := range []*web.Board{c.board, other} {
-		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // the last instance records
+		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // so the last instance records the matches
 	}
 	for i, url := range []string{c.url, links.Link(c.boardOf(c.group))} {
 		b.open(url, 1280, 800, "light")
@@ -358,8 +361,8 @@ func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifi
 	return n
 }
 
-// TestWithoutJavaScript: without JavaScript, the ranking shows its content, including the hidden
-// details, and the links to a player and on to the player's matches work.
+// TestWithoutJavaScript checks that, without JavaScript, the ranking shows its content, including
+// the hidden details, and the links to a player and on to the player's matches work.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -375,8 +378,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	b.quiet()
 }
 
-// TestKeyboard: all links and details of the ranking page can be reached with the keyboard, and the
-// focus is visible.
+// TestKeyboard checks that all links and details of the ranking page can be reached with the
+// keyboard, and the focus is visible.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)

@@ -11,8 +11,8 @@ const (
 	ReadyPath  = "/readyz"
 )
 
-// Readiness reports whether an instance can handle updates, with details for diagnosis. Anyone may
-// read it.
+// Readiness reports whether an instance can handle updates, with details for diagnosis. It must not
+// contain anything confidential, because anyone may read it.
 type Readiness struct {
 	Ready   bool   `json:"ready"`
 	Problem string `json:"problem,omitempty"` // why it is not ready

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/web"
 )
 
-// TestHealth: HealthPath answers 200 even if the instance is not ready. ReadyPath answers 200 only
-// if the instance is ready, whether or not it is the leader.
+// TestHealth checks that HealthPath answers 200 even if the instance is not ready. ReadyPath
+// answers 200 only if the instance is ready, whether or not it is the leader.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -42,7 +42,6 @@ func metricsHandler(
 	return promhttp.HandlerFor(registry, opts)
 }
 
-// newWebhookRequests returns the counter of webhook requests, by status code.
 func newWebhookRequests() *prometheus.CounterVec {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "elobot_webhook_requests_total", Help: "Requests to the webhook, by the status of the response.",

@@ -54,8 +54,8 @@ func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
 	return s, values
 }
 
-// TestEveryMetric: each value appears in both formats, and the bot has no other metrics without
-// labels.
+// TestEveryMetric checks that each value appears in both formats, and the bot has no other metrics
+// without labels.
 func TestEveryMetric(t *testing.T) {
 	t.Parallel()
 	s, values := distinctStats(t)
@@ -97,7 +97,7 @@ func TestEveryMetric(t *testing.T) {
 	}
 }
 
-// TestFlags: a boolean value is 1 only if it is true.
+// TestFlags checks that a boolean value is 1 only if it is true.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]outbox.Stats{
@@ -114,7 +114,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestLargestChats: only the first 20 chats in Stats.Largest have a series.
+// TestLargestChats checks that only the first 20 chats in Stats.Largest have a series.
 func TestLargestChats(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
@@ -145,7 +145,7 @@ func TestJSONWithoutChats(t *testing.T) {
 	}
 }
 
-// TestLint: names and help texts follow the conventions of Prometheus.
+// TestLint checks that names and help texts follow the conventions of Prometheus.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	url, _, _ := serve(t, func() outbox.Stats {
@@ -166,8 +166,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestDocumented: the documentation explains every metric of the bot and every field of the JSON,
-// and no others.
+// TestDocumented checks that the documentation explains every metric of the bot and every field of
+// the JSON, and no others.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/metrics.md")
@@ -219,8 +219,8 @@ func botMetrics(t *testing.T, text string) map[string]float64 {
 	return found
 }
 
-// TestScrapesAreBounded: while the stats cannot be read, some scrapes wait for a bounded time, and
-// the others are refused at once.
+// TestScrapesAreBounded checks that, while the stats cannot be read, some scrapes wait for a
+// bounded time, and the others are refused at once.
 func TestScrapesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

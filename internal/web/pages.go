@@ -21,8 +21,9 @@ type rankingPage struct {
 	Newcomers []stats.Row
 }
 
-// rankingRow is a row with its rendered parts. A ranking has many rows, and a template takes some
-// microseconds for everything that it computes itself.
+// rankingRow is a row with its rendered parts. They are rendered before the template runs, because
+// a ranking has many rows, and a template takes some microseconds for each value that it computes
+// itself.
 type rankingRow struct {
 	stats.Row
 	Link, Called, Results string

@@ -118,7 +118,7 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // Close closes a server that was never run. After Run it has no effect.
 func (s *Server) Close() {
 	if s.listener != nil {
-		_ = s.listener.Close() // never used
+		_ = s.listener.Close() // no error matters: it was never used, or Run has closed it
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *Server) stop(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	if b := s.board.Load(); b != nil {
-		b.Close() // otherwise viewers would stay
+		b.Close() // otherwise Shutdown would wait for the viewers
 	}
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

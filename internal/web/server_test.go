@@ -152,8 +152,8 @@ func TestManyAtATime(t *testing.T) {
 	}
 }
 
-// TestStopFinishesRequests: while the server stops, a request in flight is answered, and a new
-// connection is refused.
+// TestStopFinishesRequests checks that, while the server stops, a request in flight is answered,
+// and a new connection is refused.
 func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
 	begun, proceed := make(chan struct{}), make(chan struct{})
@@ -182,7 +182,8 @@ func TestStopFinishesRequests(t *testing.T) {
 	}
 }
 
-// TestStopIsBounded: a stopping server waits only for a limited time for a handler that hangs.
+// TestStopIsBounded checks that a stopping server waits only for a limited time for a handler that
+// hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	begun, never := make(chan struct{}), make(chan struct{})
@@ -207,7 +208,7 @@ func TestStopIsBounded(t *testing.T) {
 	close(never)
 }
 
-// TestStoppedBefore: a server that is stopped before it starts returns without error.
+// TestStoppedBefore checks that a server that is stopped before it starts returns without error.
 func TestStoppedBefore(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -230,7 +231,8 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// TestWebhook: only requests to the webhook's path reach its handler, with or without metrics.
+// TestWebhook checks that only requests to the webhook's path reach its handler, with or without
+// metrics.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	for _, withStats := range []bool{true, false} {
@@ -264,7 +266,8 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// TestPanic: after a panic while reading the stats, the server still answers the next request.
+// TestPanic checks that, after a panic while reading the stats, the server still answers the next
+// request.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var once sync.Once

@@ -18,7 +18,6 @@ func (s *Server) serveStats(read func() outbox.Stats) http.HandlerFunc {
 	}
 }
 
-// answerJSON answers a request with a status and a value as JSON.
 func (s *Server) answerJSON(w http.ResponseWriter, r *http.Request, status int, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {

@@ -244,8 +244,8 @@ func (v *visit) Score(s [2]int) string {
 	}
 }
 
-// Letters returns the results at the end of form, at most the given number, each as a letter with a
-// CSS class.
+// Letters returns the last results in form, at most the given number, each as a letter with a CSS
+// class.
 func (v *visit) Letters(form string, most int) template.HTML {
 	var out strings.Builder
 	for _, r := range form[max(0, len(form)-most):] {
@@ -308,7 +308,7 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 }
 
 // Span formats the first and the last day of a season. It omits the first day of a ladder's first
-// season. Instead of the last day of a current season, it states that the season goes on.
+// season. Instead of the last day of a current season, it states that the season is not over.
 func (v *visit) Span(s stats.SeasonTable) string {
 	// A season that ends at midnight does not include the day that begins then.
 	from, last := "", v.Day(s.Until.Add(-time.Second))
@@ -375,7 +375,8 @@ func (v *visit) With(rows []stats.Row, noDraws bool) part {
 	return part{Visit: v, Rows: rows, NoDraws: noDraws}
 }
 
-// Pairs returns a player's records with partners or against opponents as a part.
+// Pairs returns a player's records as a part: against opponents if opponents is set, otherwise with
+// partners. of is the player's standing.
 func (v *visit) Pairs(all []stats.Pairing, of stats.PlayerStanding, opponents bool) part {
 	return part{Visit: v, Pairings: all, Player: of.Name.Player, NoDraws: of.NoDraws, Opponents: opponents}
 }

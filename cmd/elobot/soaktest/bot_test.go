@@ -54,7 +54,7 @@ type life struct {
 	startAt time.Time
 
 	mu     sync.Mutex
-	at     string          // where it listens, once that is known
+	at     string          // the address at which the process listens; empty until known
 	inHand map[string]bool // keys of commands that were delivered and are not confirmed
 	hooks  hooks
 }
@@ -251,7 +251,7 @@ func (b *bots) finish() {
 	}
 }
 
-// verify checks that `elobot verify` finds no differences.
+// verify records a violation if `elobot verify` finds differences or fails.
 func (b *bots) verify() {
 	b.t.Helper()
 	verify := exec.CommandContext(b.t.Context(), b.binary, "verify")

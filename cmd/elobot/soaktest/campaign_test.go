@@ -28,8 +28,8 @@ const (
 	// drainLimit is how long the bot may need to finish everything after the last fault, unless it
 	// has scheduled an answer for later.
 	drainLimit = 3 * time.Minute
-	// groupPause is the average wait per answer under a group's limit. It counts for each waiting
-	// answer, because all of them may be in one group.
+	// groupPause is the average wait per answer under a group's limit. Every waiting answer extends
+	// the deadline by this time, because all of them may be in one group.
 	groupPause = 3 * time.Second
 	// stopLimit is how long a clean stop may take on a busy machine.
 	stopLimit = 12 * time.Second
@@ -50,8 +50,8 @@ type deck struct {
 	settings []string // further settings of the bots
 }
 
-// TestCampaign: results are reported, and some undone, in thirty chats while faults strike at
-// random, and the bot keeps every guarantee that package judge lists.
+// TestCampaign checks that the bot keeps every guarantee that package judge lists while people in
+// thirty chats report results, and undo some, and faults strike at random.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "elobot")
@@ -157,7 +157,6 @@ func (c *campaign) say(format string, args ...any) {
 	c.t.Logf("%7.1f s %s", time.Since(c.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// violated records a violation of a guarantee.
 func (c *campaign) violated(format string, args ...any) {
 	c.t.Helper()
 	text := fmt.Sprintf(format, args...)
@@ -178,9 +177,9 @@ func (c *campaign) showProgress(ctx context.Context) {
 	}
 }
 
-// awaitSilence waits until every update is confirmed and every answer sent. The deadline is
-// extended by delays that the bot itself has scheduled, and by the time needed for sending after
-// them. Missing the deadline is a violation.
+// awaitSilence waits until every update is confirmed and every answer sent. If the bot has
+// scheduled answers for later, the deadline moves to that time, plus the time needed for sending.
+// Missing the deadline is a violation.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	ctx := c.t.Context()

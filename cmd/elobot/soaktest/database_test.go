@@ -114,8 +114,7 @@ func (d *database) setTriggers(t *testing.T) {
 }
 
 // failStatements makes a share of the statements that write to a relation fail with a code for some
-// time. The relation * stands for all tables with the trigger. It replaces an earlier fault of this
-// kind.
+// time. The relation * stands for all tables with the trigger. A later call replaces the fault.
 func (d *database) failStatements(
 	ctx context.Context, relation, code string, share float64, lasting time.Duration,
 ) error {
@@ -128,9 +127,10 @@ func (d *database) failStatements(
 	return err
 }
 
-// alter executes ALTER how and ends the bot's sessions, because open sessions do not notice the
-// change. After the time lasting, it executes ALTER back, until that succeeds. Sessions that begin
-// in the meantime keep the settings with which they began.
+// alter executes ALTER with the clause how, and ends the bot's sessions, because open sessions do
+// not notice the change. After the time lasting, it executes ALTER with the clause back, and
+// repeats that until it succeeds. Sessions that begin in the meantime keep the settings with which
+// they began.
 func (d *database) alter(ctx context.Context, lasting time.Duration, how, back string) error {
 	_, err := d.admin.Exec(ctx, "ALTER "+how)
 	if err == nil {

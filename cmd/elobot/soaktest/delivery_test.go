@@ -14,8 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// watch makes the simulator call the hooks of the processes, except for received and confirmed
-// deliveries by webhook. It also cuts off a poll whose process has ended.
+// watch makes the simulator call the hooks of the processes. With a webhook, forward calls the
+// hooks received and confirming instead. watch also cuts off a poll whose process has ended.
 func (b *bots) watch() {
 	b.sim.OnCall(func(call botsim.Call) {
 		if call.Method != "getUpdates" || call.Params["offset"] == "" {
@@ -77,7 +77,7 @@ func (p *life) forward(r *http.Request, body []byte) (status int) {
 
 var servingAt = regexp.MustCompile(`msg=serving addr=(\S+)`)
 
-// address returns where the process listens, or "" if it does not.
+// address returns where the process listens, or "" if that is not known yet.
 func (p *life) address() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,8 @@ func (p *life) receives(keys ...string) {
 	}
 }
 
-// confirms notes that the process confirms commands, and reports whether it is still alive.
+// confirms notes that the process confirms the commands whose keys satisfy which, and reports
+// whether the process is still alive.
 func (p *life) confirms(which func(key string) bool) bool {
 	p.call(func(h hooks) func() { return h.confirming })
 	select {
@@ -121,7 +122,7 @@ func (p *life) setHooks(h hooks) {
 	p.hooks = h
 }
 
-// call calls one of the hooks, which may kill the process.
+// call calls the hook that which selects, unless it is nil. The hook may kill the process.
 func (p *life) call(which func(hooks) func()) {
 	p.mu.Lock()
 	hook := which(p.hooks)

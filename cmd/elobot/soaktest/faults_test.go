@@ -100,8 +100,8 @@ func (c *campaign) frozenPrimary() []fault {
 	})
 }
 
-// failover returns a fault that ends the primary and then promotes the standby. If no standby is
-// left, it returns none.
+// failover returns a fault with the given name: it calls end, which crashes or freezes the primary,
+// and then promotes the standby. If no standby is left, failover returns none.
 func (c *campaign) failover(name string, end func(context.Context) error) []fault {
 	if c.database.standby == nil {
 		return nil
@@ -180,7 +180,7 @@ func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error 
 
 // crashDatabase crashes PostgreSQL and starts it again. If the campaign is calm, it checks that
 // meanwhile a bot logs few warnings and errors, and that deliveries fail only with 503. With a
-// webhook, some must fail if PostgreSQL is away for more than a second.
+// webhook, some deliveries must fail if PostgreSQL is away for more than a second.
 func (c *campaign) crashDatabase(ctx context.Context, random *rand.Rand) error {
 	away := between(random, shortestFreeze, longestOutage)
 	c.say("PostgreSQL crashes, and is away for %.1f s", away.Seconds())

@@ -12,7 +12,7 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// momentLimit is how long a kill waits for its moment.
+// momentLimit is how long a kill waits for its moment. After that, it strikes anyway.
 const momentLimit = 3 * time.Second
 
 // hooks are called at moments in the life of a process. Each may be nil.

@@ -18,8 +18,8 @@ import (
 const (
 	chats  = 30 // groups in which results are reported
 	humans = 60 // users in all groups together
-	// Undos are reported only in one of undoChats chats. There, up to about undoPercent percent of
-	// the commands are undos.
+	// Undos are requested only in one out of every undoChats chats. There, up to about undoPercent
+	// percent of the commands are undos.
 	undoChats, undoPercent = 3, 6
 )
 
@@ -33,7 +33,6 @@ type people struct {
 	commands []judge.Command
 }
 
-// group is a chat and its members.
 type group struct {
 	*botsim.Chat
 	members []botsim.User
@@ -130,7 +129,8 @@ func (p *people) play(g *group) {
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
 // undo requests the undo of the last match that has a card of its own and whose undo was not
-// requested yet. It reports whether there was one. Only one in undoChats chats has undos.
+// requested yet. It reports whether there was one. It returns false in the chats without undos: all
+// but one out of every undoChats.
 func (p *people) undo(g *group) bool {
 	if -g.ID()%undoChats != 0 {
 		return false

@@ -25,13 +25,12 @@ const (
 	// recoveryLimit is how long it may take after a fault until the bot handles a new command and
 	// sends a message.
 	recoveryLimit = time.Minute
-	// About once every calmEvery, no fault strikes for calmFor. This pause is longer than the
-	// aftermath of a fault that the judge allows, so no fault excuses the refusal of commands late
+	// About once every calmEvery, no fault strikes for calmFor. This pause exceeds the time for
+	// which the judge excuses refusals after a fault, so the bot must not refuse any command late
 	// in the pause.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
-// fault is a kind of fault that the campaign can cause.
 type fault struct {
 	name string
 	of   judge.Part
@@ -142,8 +141,8 @@ func (c *campaign) noteRecovery() {
 }
 
 // recover waits until the bot handles a command sent from now on and then sends a message, and
-// reports whether that happened. After recoveryLimit, it records a violation and kills the bots, so
-// that the campaign continues.
+// reports whether that happened. After recoveryLimit, it records a violation, which names the
+// faults in after, and kills the bots, so that the campaign continues.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	handled, sent := false, int64(0)

@@ -58,21 +58,21 @@ type Window struct {
 
 // Rules configures the checks of a Model.
 type Rules struct {
-	// Private limits the requests to each private chat, Group those to each other chat, and Total
-	// the requests to all chats together.
+	// Private limits the requests to each private chat, Group the requests to each chat that is not
+	// private, and Total the requests to all chats together.
 	Private, Group, Total []Window
 	// Parallel limits the requests that one instance has in flight. Callback answers are counted
 	// separately, against the same limit.
 	Parallel    int
-	MaxFailures int // requests with the answer Failed after which an item is dead
+	MaxFailures int // number of answers Failed after which an item is dead
 	// Timeout limits one request. A request for a possible duplicate may take 8/5 of it, except for
 	// a callback answer.
 	Timeout time.Duration
 	// Grace is how long to wait for a canceled request to return. The outcome of a request that
 	// does not return by then is unknown.
 	Grace time.Duration
-	// Prompt makes the model check how long items wait, given the failures that it is notified of,
-	// and that boards wait for messages and pages.
+	// Prompt makes the model check that no item waits for too long, given the failures that the
+	// model is notified of, and that boards wait for messages and pages.
 	Prompt bool
 }
 
@@ -120,8 +120,8 @@ type Model struct {
 	arrivals []arrival
 	inFlight []*Request
 	leader   int64
-	// overlapped means that an excused request has arrived. It may have overlapped the requests of
-	// the next leader, so that objects may have any content.
+	// overlapped means that an excused request has arrived. Objects may have any content then,
+	// because the request may have overlapped requests of the next leader.
 	overlapped  bool
 	limitHits   int // how often a request used up a limit
 	failures    int // failed requests that may make all lanes pause
@@ -157,9 +157,9 @@ type chat struct {
 // hold is the pause of a lane after a request. Without a failure, it is over at once.
 type hold struct {
 	until     time.Time
-	request   *Request // the one that ended
+	request   *Request // the request that ended
 	lane      bool     // the whole lane pauses, not only the item
-	persisted bool     // all instances must heed it, not only the one that made the request
+	persisted bool     // every instance must heed it, not only the instance that made the request
 }
 
 func (h hold) blocks(r *Request) bool {
@@ -216,7 +216,7 @@ type arrival struct {
 	at      time.Time
 }
 
-// New returns the model of an empty queue. The function now returns the current time.
+// New returns the model of an empty queue. It gets the current time by calling now.
 func New(rules Rules, now func() time.Time) *Model {
 	return &Model{
 		rules: rules, now: now, lanes: make(map[Lane]*lane), items: make(map[int64]*item), contents: make(map[string]string),
@@ -241,7 +241,7 @@ func (m *Model) Verdict() error {
 	return errors.Join(m.violations[:min(len(m.violations), maxShown)]...)
 }
 
-// History returns all events, one per line.
+// History returns a line of text for each event, in order.
 func (m *Model) History() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// TestBadQueues: each queue breaks a rule, and the verdict names the violation.
+// TestBadQueues checks that, for each queue that breaks a rule, the verdict names the violation.
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
 	const sending, waits, sent = queuemodel.Sending, queuemodel.Waits, queuemodel.Sent

@@ -14,8 +14,9 @@ const minBackoff = 350 * time.Millisecond
 const maxCopies = 5
 
 // ambiguousPause returns the pause, before jitter, after a request for the item with an unknown
-// outcome. The argument before is the number of earlier such requests. For a timeout of 5 s, the
-// pauses are 1, 10 and 100 s, then 15 minutes. The pause is 0 if the item may not be sent again.
+// outcome. The argument before is the number of earlier requests with an unknown outcome. For a
+// timeout of 5 s, the pauses are 1, 10 and 100 s, then 15 minutes. The pause is 0 if the item may
+// not be sent again.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
 		return 0
@@ -23,9 +24,9 @@ func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
-// Begins records that an instance starts a request for these items. An excused request comes from a
-// process that froze after it had checked its lease. Such a request may overlap the next leader's
-// requests, which nothing can prevent.
+// Begins records that an instance starts a request for these items. A request is excused if its
+// process froze after it had checked its lease: nothing can keep it from overlapping the next
+// leader's requests.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -175,7 +176,8 @@ func (m *Model) checkWindows(what string, windows []Window, counts func(arrival)
 	}
 }
 
-// Cut records that a request is canceled. That must not happen after its timeout.
+// Cut records that a request is canceled. A cancellation after the timeout of the request is a
+// violation.
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 const lostAfter = time.Minute
 
 // Took records that items were taken from the store for one request and marked as sending. The
-// argument repeated tells whether they were already marked, so that they are sent again.
+// argument repeated is set if they were already marked, so this request is a possible duplicate.
 func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,14 +69,15 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 		}
 	}
 	if last != nil && slices.ContainsFunc(last.items, (*item).ended) {
-		next.mustRepeat = nil // some items have ended, so the message is another one
+		next.mustRepeat = nil // some items have ended, so the next message is a different one
 	}
 }
 
 // checkYields checks that a board is not taken while messages or pages have waited in its chat for
 // so long that the instance must know about them. It checks nothing without Rules.Prompt.
 func (m *Model) checkYields(board Lane) {
-	// The instance may not know about more recent changes, because calls to the store are slow.
+	// The instance may not know about changes within this time, because calls to the store are
+	// slow.
 	const hidden = 20 * time.Second
 	if m.now().Sub(m.lane(board).chat.unparked) <= hidden {
 		return

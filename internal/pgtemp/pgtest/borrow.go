@@ -32,13 +32,14 @@ const (
 	maxIdleSessions = 4
 )
 
-// idleDatabases are the databases that tests have returned and no test uses at the moment.
+// idleDatabases holds the borrowed databases that tests have returned, for the next tests.
 var idleDatabases struct {
 	mu  sync.Mutex
 	all []*Database
 }
 
-// State of the package's tests, used until all of them have finished. session is Main.Session.
+// These variables are in use until all tests of the importing package have finished. session is
+// Main.Session.
 var (
 	session    string
 	cleanupsMu sync.Mutex

@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestBorrow runs tests that change a borrowed database in many ways. The next test must get a
-// database in its original state, and the same one unless the schema has changed or a lock was
-// left.
+// TestBorrow checks that, however a test has changed a borrowed database, the next test gets a
+// database in its original state. The next test gets the same database, unless the schema has
+// changed or a lock is still held.
 //
 //nolint:paralleltest,tparallel // the subtests depend on their order, and no other test may borrow
 func TestBorrow(t *testing.T) {

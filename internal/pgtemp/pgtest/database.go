@@ -28,7 +28,6 @@ func databaseName(at time.Time, suffix string) string {
 	return namePrefix + at.UTC().Format(nameTime) + "_" + suffix
 }
 
-// cloneName returns a unique name for a new database.
 func cloneName() string { return databaseName(time.Now(), strings.ToLower(rand.Text()[:12])) }
 
 // databaseURL returns the URL of another database on the same server.

@@ -41,8 +41,8 @@ func Empty(tb testing.TB) string {
 	return temporary(tb, "template0")
 }
 
-// Copy copies another database, which must not have connections, and returns the copy's URL. The
-// copy is dropped when the test ends.
+// Copy copies a database, which must not have connections, and returns the copy's URL. of is the
+// URL of the original. The copy is dropped when the test ends.
 func Copy(tb testing.TB, of string) string {
 	tb.Helper()
 	config, err := pgx.ParseConfig(of)

@@ -44,8 +44,8 @@ func texts(t *testing.T, address, sql string, args ...any) (values []string) {
 	return values
 }
 
-// TestDatabases: databases are migrated or empty, independent, and dropped after the test even if a
-// connection is open.
+// TestDatabases checks that databases are migrated or empty, independent, and dropped after the
+// test even if a connection is open.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
 	const tables = `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
@@ -107,8 +107,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseIsAFailure: without a server, a test fails with the reason. That test runs in
-// another process.
+// TestNoDatabaseIsAFailure checks that, without a server, a test fails with the reason. That test
+// runs in another process.
 func TestNoDatabaseIsAFailure(t *testing.T) {
 	t.Parallel()
 	for sentence, environment := range map[string][]string{

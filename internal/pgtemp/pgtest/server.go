@@ -26,8 +26,8 @@ import (
 )
 
 // State that all tests of the process share. The first test that needs the server, the template or
-// the connection sets it up. Packages need no TestMain for them, because they last until the
-// process ends, or longer. Only Main closes the connection earlier.
+// the connection sets it up. None of the three is cleaned up before the process ends, so packages
+// need no TestMain. Only Main closes the connection earlier.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
@@ -142,8 +142,8 @@ func local(sources ...pgtemp.Source) func(context.Context) (address string, stop
 // path could exceed 103 bytes, the limit of macOS.
 const maxTempDir = 40
 
-// bySocket returns a URL that reaches the server by the Unix socket in its data folder. A query by
-// socket costs client and server less processor time than a query by TCP.
+// bySocket returns a URL that reaches the server through the Unix socket in its data folder. A
+// query through the socket costs client and server less processor time than a query over TCP.
 func bySocket(ctx context.Context, server string) (address string, err error) {
 	u, err := url.Parse(server)
 	if err != nil {

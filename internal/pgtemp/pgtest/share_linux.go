@@ -178,7 +178,7 @@ func useMemory() error {
 	const room = 4 << 30
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room {
-		return nil //nolint:nilerr // there is none
+		return nil //nolint:nilerr // not enough memory
 	}
 	return os.Setenv("TMPDIR", folder)
 }

@@ -76,8 +76,8 @@ func (r *run) kill() {
 	_ = r.shell.Wait() // it returns the signal as an error
 }
 
-// begin starts two test processes at once, waits until each has a server, and checks that both have
-// the same one. It returns nil if this machine has no PostgreSQL programs.
+// begin starts two test processes at once, waits until each has a server, and checks that they
+// share it. It returns nil if this machine has no PostgreSQL programs.
 func (r *run) begin() (users []user) {
 	r.t.Helper()
 	const n = 2
@@ -129,8 +129,8 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	}
 }
 
-// TestOneServerPerRun: the test processes of a run share a server. The server outlives the run as
-// long as one of these processes lives, and then ends.
+// TestOneServerPerRun checks that the test processes of a run share a server. The server outlives
+// the run as long as one of these processes lives, and then ends.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "programs")
@@ -153,8 +153,8 @@ func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
 	return listener.Addr().(*net.UnixAddr), listener
 }
 
-// TestOthersCannotJoin: another user does not get the server's URL. Only root can become another
-// user. Without root, the test checks that the same user gets the URL.
+// TestOthersCannotJoin checks that another user does not get the server's URL. Only root can become
+// another user. Without root, the test checks that the same user gets the URL.
 func TestOthersCannotJoin(t *testing.T) {
 	t.Parallel()
 	address, listener := listen(t)

@@ -52,7 +52,8 @@ func (Admins) IsAdmin(ctx context.Context, _ ranking.ExternalChatID, _ ladder.Us
 // get answers.
 var SentAt = time.Now().Truncate(time.Second)
 
-// By returns the origin of a command that a person sends in the club.
+// By returns the origin of a command that a person sends in the club, with the given idempotency
+// key.
 func By(key string, sender command.Person) ranking.Origin {
 	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt,
 		Place: ranking.Place{ReplyTo: 7, Thread: 8}}
@@ -73,14 +74,15 @@ func Reported(reports ...command.Match) ranking.ReadReport {
 	return ranking.ReadReport{Parsed: &ranking.Parsed{Reports: reports}}
 }
 
-// Record makes Bob report a match between a and b in the club.
+// Record makes Bob report a match between a and b in the club. key is the command's idempotency
+// key.
 func (w *World) Record(t *testing.T, key string, a, b command.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := Singles(a, b, ladder.Score{A: scoreA, B: scoreB})
 	Must(t, Service(w.Store).Do(t.Context(), By(key, Bob), Reported(report)))
 }
 
-// Undo undoes match n of the club.
+// Undo undoes match n of the club, by a command of the sender with the given idempotency key.
 func (w *World) Undo(t *testing.T, key string, sender command.Person, n int) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.UndoMatch{Amendment: Number(n)}))
@@ -89,7 +91,7 @@ func (w *World) Undo(t *testing.T, key string, sender command.Person, n int) {
 	}
 }
 
-// Restore restores match n of the club, which was undone.
+// Restore is like Undo, but restores match n, which was undone.
 func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.RestoreMatch{Amendment: Number(n)}))
@@ -98,7 +100,7 @@ func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) 
 	}
 }
 
-// Fix corrects the scores of match n of the club.
+// Fix is like Undo, but corrects the scores of match n.
 func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scores ...ladder.Score) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.FixMatch{Amendment: Number(n), Scores: scores}))

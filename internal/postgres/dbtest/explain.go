@@ -73,7 +73,6 @@ func Plans(t *testing.T, pool *pgxpool.Pool, s Statement) map[string]string {
 	return map[string]string{"these arguments": specific, "any arguments": genericPlan(t, pool, s)}
 }
 
-// genericPlan returns the server's plan for a statement with any arguments.
 func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())

@@ -72,7 +72,7 @@ func Answers(id outbox.ChatID) outbox.Lane {
 // Pages returns the lane of pages of a chat.
 func Pages(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Pages} }
 
-// Boards returns the lane of messages that exist once in a chat.
+// Boards returns the lane of boards of a chat.
 func Boards(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Boards} }
 
 // MustAdvance calls Advance with epoch 1. It fails the test on an error or a wrong number of turns.
@@ -147,7 +147,8 @@ func SentAs(m outbox.Message, id int64) outbox.Result {
 	return outbox.Result{Message: m, Receipt: outbox.Receipt{MessageID: id}, Fingerprint: fmt.Sprintf("print %d", id)}
 }
 
-// Failed returns the result for a message that could not be sent, with a pause of an hour.
+// Failed returns the result for a message that could not be sent: a failure of the given kind, with
+// a pause of an hour.
 func Failed(m outbox.Message, kind outbox.FailureKind) outbox.Result {
 	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Kind: kind, Err: errors.New("why")}}
 }

@@ -50,7 +50,6 @@ func StartPair(t *testing.T) Pair {
 	return Pair{primary, startIn(t, second)}
 }
 
-// startIn starts a server that has its data in the folder.
 func startIn(t *testing.T, folder string) *pgtemp.Server {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{DataDir: folder})

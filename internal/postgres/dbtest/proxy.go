@@ -33,7 +33,7 @@ type Proxy struct {
 	notice []byte        // encoded; nil for none
 	codes  []string      // codes of the errors that refuse new sessions, in turn; empty for none
 	flow   chan struct{} // closed while data flows
-	conns  []net.Conn    // connections for Cut, even closed ones
+	conns  []net.Conn    // connections that Cut closes; some may be closed already
 }
 
 // NewProxy starts a proxy to the server of a database. The proxy stops when the test ends.

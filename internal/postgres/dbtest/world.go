@@ -18,7 +18,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Ignore does nothing. It is the committed function of stores without a dispatcher.
+// Ignore does nothing. It is the committed function for stores in tests without a dispatcher.
 func Ignore(outbox.Lane) {}
 
 // The chat in which most tests play, and people who play there. Zoe has no username.
@@ -118,7 +118,7 @@ func (w *World) Read(t *testing.T, people ...command.Person) *ranking.Snapshot {
 }
 
 // Match returns the changes that record a match in which the first person of the snapshot beats the
-// second. The winner gains 16 points and the loser loses 16.
+// second. key is its idempotency key. The winner gains 16 points and the loser loses 16.
 func Match(snap *ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
 		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID,
@@ -162,7 +162,7 @@ func InLock(ctx context.Context, store ranking.Store, do func(ranking.Locked, *r
 	return do(locked, snap)
 }
 
-// Play records that a beats b.
+// Play records that a beats b, in a match with the given idempotency key.
 func (w *World) Play(t *testing.T, key string, a, b command.Person) {
 	t.Helper()
 	Must(t, w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)))

@@ -108,15 +108,14 @@ func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter
 	return postgres.Column(rows, func(r listed) DeadLetter { return r.DeadLetter }), total, nil
 }
 
-// Find returns the dead letters with these ids, in the order of their ids. It ignores ids without a
-// letter.
+// Find returns the dead letters with these ids, ordered by id. It ignores ids without a letter.
 func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = ANY ($1) ORDER BY d.id`
 	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, ids)
 }
 
 // Since returns the dead letters that were last seen at the given time or later, and whose last
-// error contains the text, ignoring case. The letters are in the order of their ids.
+// error contains the text, ignoring case. The letters are ordered by id.
 func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`

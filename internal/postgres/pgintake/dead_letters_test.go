@@ -135,8 +135,8 @@ func TestFindDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSince: time and text each narrow the list. The text ignores case and is not a
-// pattern.
+// TestDeadLettersSince checks that time and text each narrow the list. The search for the text
+// ignores case, and % in the text stands only for itself.
 func TestDeadLettersSince(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -199,8 +199,9 @@ func TestDropDeadLetters(t *testing.T) {
 	}
 }
 
-// TestSendAgain: a rejected notice that is sent again keeps its position before newer notices of
-// its chat, even if it is past its deadline. If it is rejected again, it becomes a new dead letter.
+// TestSendAgain checks that a rejected notice that is sent again keeps its position before newer
+// notices of its chat, even if it is past its deadline. If it is rejected again, it becomes a new
+// dead letter.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -231,8 +232,8 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfDeadLettersAddUp: if a notice fails for good several times, its letter counts all
-// attempts. FirstSeen is when the notice was queued.
+// TestAttemptsOfDeadLettersAddUp checks that, if a notice fails for good several times, its letter
+// counts all attempts. FirstSeen is when the notice was queued.
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewMail(t)
@@ -254,8 +255,8 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	}
 }
 
-// TestSendAgainNotDead: only a dead notice that has a dead letter can be sent again. Otherwise
-// SendAgain changes nothing.
+// TestSendAgainNotDead checks that only a dead notice that has a dead letter can be sent again.
+// Otherwise SendAgain changes nothing.
 func TestSendAgainNotDead(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)

@@ -113,8 +113,8 @@ func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane
 	return lanes
 }
 
-// TestNotifiedOnce: if several instances save the same dead letter at the same time, the chat gets
-// one notice.
+// TestNotifiedOnce checks that, if several instances save the same dead letter at the same time,
+// the chat gets one notice.
 func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -138,8 +138,9 @@ func TestNotifiedOnce(t *testing.T) {
 	}
 }
 
-// TestDeadLetterWhenUnlocked: while the chat of a dead letter is locked, saving fails with an error
-// that asks for a retry. Once the chat is unlocked, the retry saves the letter and its notice.
+// TestDeadLetterWhenUnlocked checks that, while the chat of a dead letter is locked, saving fails
+// with an error that asks for a retry. Once the chat is unlocked, the retry saves the letter and
+// its notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool

@@ -52,8 +52,8 @@ func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
 	return nil
 }
 
-// End implements intake.Attempts. It does not need the lease, because the attempt has returned
-// anyway.
+// End implements intake.Attempts. It does not need the lease: the attempt has returned, no matter
+// which instance is the leader now.
 func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 	if _, err := a.pool.Exec(ctx, `DELETE FROM update_attempts WHERE update_id = $1`, update); err != nil {
 		return fmt.Errorf("record the end of an attempt at update %d: %w", update, postgres.Translate(err))

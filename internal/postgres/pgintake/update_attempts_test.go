@@ -13,9 +13,10 @@ import (
 	"elobot/internal/postgres/pgintake"
 )
 
-// TestUpdateAttempts: attempts that have not returned are counted for each update, until one of
-// them returns. An attempt is open for at most ten minutes, and only until its update becomes a
-// dead letter. Begin needs the lease, and End does not. Purge removes attempts after 72 hours.
+// TestUpdateAttempts checks that attempts that have not returned are counted for each update, until
+// one of them returns. An attempt is open for at most ten minutes, and only until its update
+// becomes a dead letter. Begin needs the lease, and End does not. Purge removes attempts after 72
+// hours.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

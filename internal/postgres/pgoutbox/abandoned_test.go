@@ -12,9 +12,9 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// TestAbandonedAdvanceTakesNothing: if the caller of Advance gives up without an answer, and the
-// server does not get the cancel request, the next Advance first ends the abandoned statement,
-// which therefore takes nothing.
+// TestAbandonedAdvanceTakesNothing checks that, if the caller of Advance gives up and the cancel
+// request does not reach the server, the abandoned statement takes nothing: the next call of
+// Advance ends it first.
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

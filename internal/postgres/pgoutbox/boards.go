@@ -13,12 +13,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardDeadline is how long an update of a board that is queued here may wait. All boards are
-// queued again about that often.
+// boardDeadline is how long a board update queued by QueueBoards or QueueAllBoards may wait. The
+// leader queues updates of all boards at about the same interval.
 const boardDeadline = time.Hour
 
 // insertBoards and ofActiveChats begin and end the statements that queue updates of boards, except
-// in chats that the bot has left. If an update of the board waits already, only its deadline
+// in chats that the bot has left. If an update of a board is already waiting, only its deadline
 // changes.
 const (
 	insertBoards = `
@@ -59,9 +59,10 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 }
 
 // queuePins records the outcomes of attempts to pin boards. PinWanted does not replace PinRefused.
-// queuePins skips a chat whose id has changed since. If the bot may not pin a board, queuePins also
-// queues a notice for the chat, unless that outcome is already recorded. queuePins must come after
-// the other statements of queueChats, because a move of a chat locks the chat before its board.
+// queuePins skips a chat whose id has changed since the attempt. If the bot may not pin a board,
+// queuePins also queues a notice for the chat, unless that outcome is already recorded. queuePins
+// must come after the other statements of queueChats, because a move of a chat locks the chat
+// before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (
@@ -80,8 +81,8 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		notice.KindOf(ranking.BoardNotPinned{}).Name, notice.Notification, notice.Notification.Lifetime())
 }
 
-// queueEndedObjects removes messages that are no longer needed from ensured_messages, unless
-// another message has taken their place.
+// queueEndedObjects deletes the rows of ensured_messages for messages that are no longer needed,
+// unless another message has taken their place.
 func queueEndedObjects(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended }, `
 		DELETE FROM ensured_messages m USING `+theResults+`

@@ -107,7 +107,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		}, Want: 1},
 		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 3 + 2},
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 1},
-		// In each of these lanes, three hundred notices wait.
+		// Three hundred notices wait in each of these lanes.
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 2},
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 3 + 1},
 		{Name: "summarize", Run: func(ctx context.Context) error {
@@ -182,8 +182,8 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	return n
 }
 
-// TestWaitingCostsByLanes: if ten times as many notices wait in the same lanes, Waiting and Recent
-// each read at most twice as many blocks.
+// TestWaitingCostsByLanes checks that, if ten times as many notices wait in the same lanes, Waiting
+// and Recent each read at most twice as many blocks.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -219,9 +219,9 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 }
 
-// TestTakeCostsByBounds: if six times as many notices wait in a lane, taking from it and
-// summarizing it read at most twice as many blocks. Even the smaller number exceeds what a message
-// can hold and what Summarize reads in one call.
+// TestTakeCostsByBounds checks that, if six times as many notices wait in a lane, taking from it
+// and summarizing it read at most twice as many blocks. Even the smaller number exceeds what a
+// message can hold and what Summarize reads in one call.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

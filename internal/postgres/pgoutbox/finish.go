@@ -26,8 +26,9 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueSummaries(batch, results)
 }
 
-// queueChats records what results mean for whole chats. It must come after all statements that
-// change outbox rows, because a move of a chat also locks those rows first.
+// queueChats records the effects of results on whole chats: it freezes and parks chats, and records
+// pins. It must come after all statements that change outbox rows, because a move of a chat also
+// locks those rows first.
 func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
@@ -36,7 +37,7 @@ func queueChats(batch *pgx.Batch, results []outbox.Result) {
 
 // resultRow is the part of a result that queueFor passes to statements.
 type resultRow struct {
-	Row         int64   `json:"id"`      // id of the row
+	Row         int64   `json:"id"`      // id of the message's first row
 	Chat        int64   `json:"chat_id"` // the store's id of the chat
 	SentTo      int64   `json:"sent_to"` // Telegram's id of the chat at the take
 	Object      string  `json:"object"`
@@ -55,7 +56,8 @@ const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_re
 		    fingerprint text, pin text, pause float8, parked boolean)`
 
 // queueFor adds a statement about the results for which wanted returns true. The statement reads
-// them from theResults. Without such results, queueFor adds nothing.
+// them from theResults, which unpacks $1; args follow as $2 and so on. Without such results,
+// queueFor adds nothing.
 func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Result) bool, sql string, args ...any) {
 	var rows []resultRow
 	for _, r := range results {
@@ -83,7 +85,7 @@ const (
 
 // outcome is the new state of a row that was being sent.
 type outcome struct {
-	ID       int64  `json:"id"`       // id of the row
+	ID       int64  `json:"id"`
 	Attempts int    `json:"attempts"` // the row's attempts as of the request
 	State    string `json:"state"`
 	First    bool   `json:"first"`   // the row is the first of its message
@@ -142,7 +144,7 @@ func stateOfFirst(r outbox.Result) string {
 	}
 }
 
-// stateOfOthers returns the new state of the other rows that the request covered.
+// stateOfOthers returns the new state of the rows that the request covered, except the first row.
 func stateOfOthers(r outbox.Result) string {
 	switch state := stateOfFirst(r); state {
 	case dead, expired:
@@ -180,11 +182,11 @@ func pause(r outbox.Result) *float64 {
 	return new(r.Pause.Seconds())
 }
 
-// queueOutcomes records the new states of rows, unless the rows were taken again since. Rows keep
-// their batch if they were sent together or stay marked as sending. If rows wait again, only the
-// first one keeps tried_at, unless its first attempt set it aside. If a new message was sent and
-// its id is known, its rows about matches are recorded in match_messages, except summaries. Dead
-// rows are recorded in dead_letters.
+// queueOutcomes records the new states of rows, except rows that were taken again in the meantime.
+// Rows keep their batch if they were sent together or stay marked as sending. If rows wait again,
+// only the first one keeps tried_at, unless its first attempt set it aside. If a new message was
+// sent and its id is known, its rows about matches are recorded in match_messages, except
+// summaries. Dead rows are recorded in dead_letters.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -236,7 +238,7 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueEnsured records the ids and the fingerprints of messages that exist once. It skips a chat
-// whose id has changed since.
+// whose id has changed since the take.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
@@ -248,9 +250,10 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`)
 }
 
-// queuePrompts records when prompts were delivered and in which messages, and starts the time to
-// answer them. It must come after queueOutcomes. If the chat's id has changed since, it does not
-// record the message, because the message's id would now mean another message.
+// queuePrompts records when prompts were delivered and in which messages, and starts the time limit
+// for answers. It must come after queueOutcomes. If the chat's id has changed since the take,
+// queuePrompts does not record the message, because the message's id would now mean another
+// message.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind)
@@ -264,13 +267,14 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 		    FROM r
 		    WHERE p.id = r.id AND p.id = ANY (ARRAY(SELECT id FROM r)) AND p.delivered_at IS NULL AND p.closed_at IS NULL
 		      AND (SELECT o.state FROM outbox o WHERE o.id = r.id) = 'sent'
-		    RETURNING '`+ranking.PromptTimer+`' || p.id AS timer)
-		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`,
-		ranking.PromptWindow)
+		    RETURNING '`+ranking.PromptTimer+`' || p.id AS timer, p.kind)
+		UPDATE timers SET due_at = now() + CASE kind WHEN $3 THEN $4::interval ELSE $2::interval END
+		FROM delivered WHERE key = timer AND key = ANY (ARRAY(SELECT timer FROM delivered))`,
+		ranking.PromptWindow, ranking.PromptImport, ranking.PromptImport.Window())
 }
 
 // queueFrozen freezes chats that are rate limited, for the pause of the result. It skips a chat
-// whose id has changed since, because the pause was for the old id.
+// whose id has changed since the take, because the pause was for the old id.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, freezes, `
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))

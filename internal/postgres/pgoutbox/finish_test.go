@@ -99,8 +99,9 @@ func TestFinishFailures(t *testing.T) {
 	}
 }
 
-// TestRefusedWhileTheChatMoves: a refusal parks the chat of the request, and no other. If the chat
-// gets a new id during the request, the refusal for the old id does not park the chat.
+// TestRefusedWhileTheChatMoves checks that a refusal parks the chat of the request, and no other
+// chat. If the chat gets a new id during the request, the refusal for the old id does not park the
+// chat.
 func TestRefusedWhileTheChatMoves(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -134,8 +135,8 @@ func TestRefusedWhileTheChatMoves(t *testing.T) {
 	}
 }
 
-// TestFinishTextThatCannotBeStored: an error text that PostgreSQL does not accept is stored with
-// replacement characters. Instead of an empty text, the kind of the failure is stored.
+// TestFinishTextThatCannotBeStored checks that an error text that PostgreSQL does not accept is
+// stored with replacement characters. Instead of an empty text, the kind of the failure is stored.
 func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -156,8 +157,8 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestPauses: a second pause of a chat or of a callback answer can extend the first, but not
-// shorten it. Callback answers ignore the pause and the parking of their chat.
+// TestPauses checks that a second pause of a chat or of a callback answer can extend the first, but
+// not shorten it. Callback answers ignore the pause and the parking of their chat.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -224,8 +225,8 @@ func several(t *testing.T) (mail, outbox.Message) {
 	return m, m.MustTake(t, 1, 1, 2, 3, 4, 5)
 }
 
-// TestFinishTogether: the result of a message with five notices applies to the notices that the
-// request covered. If the message is rejected or obsolete, only its first notice ends.
+// TestFinishTogether checks that the result of a message with five notices applies to the notices
+// that the request covered. If the message is rejected or obsolete, only its first notice ends.
 func TestFinishTogether(t *testing.T) {
 	t.Parallel()
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
@@ -298,8 +299,9 @@ func TestFinishTogether(t *testing.T) {
 	}
 }
 
-// TestMessagesOfMatches: for each match that a sent message shows, the message is recorded, with
-// the count of notices that it covers. A message whose id is unknown is not recorded.
+// TestMessagesOfMatches checks that, for each match that a sent message shows, the message is
+// recorded, with the count of notices that it covers. A message whose id is unknown is not
+// recorded.
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -313,8 +315,9 @@ func TestMessagesOfMatches(t *testing.T) {
 	dbtest.Equal(t, "messages", want, dbtest.Values[string](t, m.Pool, all))
 }
 
-// TestPossibleDuplicatesAreCounted: a request whose outcome is unknown counts as a possible
-// duplicate for every notice of its message, even for notices that the next request does not cover.
+// TestPossibleDuplicatesAreCounted checks that a request whose outcome is unknown counts as a
+// possible duplicate for every notice of its message, even for notices that the next request does
+// not cover.
 func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -333,8 +336,8 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 		"1 sent 5 3", "2 sent 5 3", "3 planned 3 3", "4 planned 3 3", "5 planned 3 3")
 }
 
-// TestFailuresAddUp: after failures for an unknown reason, the first notice of a message is sent
-// alone. The notice becomes a dead letter only when a result is marked Dead.
+// TestFailuresAddUp checks that, after failures for an unknown reason, the first notice of a
+// message is sent alone. The notice becomes a dead letter only when a result is marked Dead.
 func TestFailuresAddUp(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -359,8 +362,8 @@ func TestFailuresAddUp(t *testing.T) {
 	m.MustTake(t, 1, 2, 3, 4, 5)
 }
 
-// TestLateResult: the result of an earlier request changes nothing once its notices were taken
-// again. Such results occur if the answer to Advance was lost.
+// TestLateResult checks that the result of an earlier request changes nothing once its notices were
+// taken again. Such results occur if the answer to Advance was lost.
 func TestLateResult(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

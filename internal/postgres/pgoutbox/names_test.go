@@ -47,6 +47,14 @@ func TestNames(t *testing.T) {
 		"all the same": {`UPDATE players SET display_name = 'alex'; UPDATE group_players SET name = 'alex'`, map[int64]outbox.Name{
 			1: name("alex", "ann"), 2: name("alex", "2"), 3: name("alex", "carol"), 4: name("alex", "ann"), 5: name("alex", "4"),
 		}},
+		"the other counts as this one": {`UPDATE group_players SET named_id = 5 WHERE player_id = 5`, map[int64]outbox.Name{
+			1: name("Alex", ""), 2: name("Bob", ""), 3: name("carol", ""), 4: name("Alex", ""), 5: name("Alex", "2"),
+		}},
+		"without a name, one counts as the other": {`
+			UPDATE group_players SET name = '…' WHERE player_id IN (2, 5);
+			UPDATE group_players SET named_id = 2 WHERE player_id = 2`, map[int64]outbox.Name{
+			1: name("Alex", ""), 2: name("…", "1"), 3: name("carol", ""), 4: name("Alex", ""), 5: name("…", "2"),
+		}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -58,8 +66,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesWhereverTaken: messages, edits and callback answers have the names of the players in
-// their payloads and of their addressees.
+// TestNamesWhereverTaken checks that messages, edits and callback answers have the names of the
+// players in their payloads and of their addressees.
 func TestNamesWhereverTaken(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -101,7 +109,7 @@ func TestNamesWhereverTaken(t *testing.T) {
 	}
 }
 
-// TestNamesTellApart: no two players of a group have the same name and mark.
+// TestNamesTellApart checks that no two players of a group have the same name and mark.
 func TestNamesTellApart(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

@@ -13,8 +13,8 @@ const aPage = `INSERT INTO outbox
 	(chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
 	VALUES (1, 'p', '{}', 'answer', 'page', $1::bigint, 'page:' || $1::text, now() + interval '10 minutes')`
 
-// TestPages: pages and messages of a chat can be taken in one call of Advance. A taken page names
-// the message that it edits.
+// TestPages checks that pages and messages of a chat can be taken in one call of Advance. A taken
+// page names the message that it edits.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -33,8 +33,8 @@ func TestPages(t *testing.T) {
 		"1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
 }
 
-// TestEndsOfPages: a page stays in its lane after a failure that the page did not cause. The page
-// expires if its message is gone, and is dead if the messenger rejects the page.
+// TestEndsOfPages checks that a page stays in its lane after a failure that the page did not cause.
+// The page expires if its message is gone, and is dead if the messenger rejects the page.
 func TestEndsOfPages(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
@@ -63,8 +63,8 @@ func TestEndsOfPages(t *testing.T) {
 	}
 }
 
-// TestNewestPage: of several waiting pages of a message, the newest is sent, even if an earlier
-// page was tried and failed.
+// TestNewestPage checks that, of several waiting pages of a message, the newest is sent, even if an
+// earlier page was tried and failed.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []outbox.FailureKind{
@@ -87,8 +87,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPausedChat: pages wait while their chat is parked or frozen. Recent counts requests
-// for pages. Pages expire at their deadline.
+// TestPagesOfAPausedChat checks that pages wait while their chat is parked or frozen. Recent counts
+// requests for pages. Pages expire at their deadline.
 func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

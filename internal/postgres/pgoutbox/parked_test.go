@@ -51,9 +51,9 @@ func (m mail) mustBeParked(t *testing.T, want string) {
 	}
 }
 
-// TestRefusedChatIsTriedAgain: a parked chat is tried again without any command. After each refusal
-// the pause is longer, up to 24 hours. As soon as a request succeeds, the chat is no longer parked,
-// and the pauses start over.
+// TestRefusedChatIsTriedAgain checks that a parked chat is tried again without any command. After
+// each refusal the pause is longer, up to 24 hours. As soon as a request succeeds, the chat is no
+// longer parked, and the pauses start over.
 func TestRefusedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -81,15 +81,15 @@ func TestRefusedChatIsTriedAgain(t *testing.T) {
 	m.mustBeParked(t, "0 600 1")
 }
 
-// TestOneRequestTries: however many lanes of a parked chat wait, one request tries the chat, and
-// nothing else is sent there until the outcome of the request is known. If the outcome stays
-// unknown, the next try is a minute later. If the message was not sent for a reason other than a
-// refusal, the next try follows at once.
+// TestOneRequestTries checks that, however many lanes of a parked chat wait, one request tries the
+// chat, and nothing else is sent there until the outcome of the request is known. If the outcome
+// stays unknown, the next try is a minute later. If the message was not sent for a reason other
+// than a refusal, the next try follows at once.
 func TestOneRequestTries(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		result func(outbox.Message) outbox.Result
-		next   string // the lanes that have something to send afterwards
+		next   string // the lanes that have something to send afterward
 		parked string
 	}{
 		"sent":    {func(m outbox.Message) outbox.Result { return dbtest.SentAs(m, 71) }, "0 2", "0"},
@@ -155,8 +155,8 @@ func TestOneRequestTries(t *testing.T) {
 	}
 }
 
-// TestAddedDuringATry: if the bot is added again during a try, the refusal of the try does not park
-// the chat.
+// TestAddedDuringATry checks that, if the bot is added again during a try, the refusal of the try
+// does not park the chat.
 func TestAddedDuringATry(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -169,8 +169,8 @@ func TestAddedDuringATry(t *testing.T) {
 	m.MustTake(t, 1, 1)
 }
 
-// TestWhatLetsAChatBeTried: a message, an update of a board or a final table makes the dispatcher
-// try a parked chat. A chat that the bot has left is never tried.
+// TestWhatLetsAChatBeTried checks that a message, an update of a board or a final table makes the
+// dispatcher try a parked chat. A chat that the bot has left is never tried.
 func TestWhatLetsAChatBeTried(t *testing.T) {
 	t.Parallel()
 	for _, left := range []bool{false, true} {
@@ -213,8 +213,8 @@ func TestWhatLetsAChatBeTried(t *testing.T) {
 	}
 }
 
-// TestWhatIsTriedAfterLong: if a chat was parked for so long that most of its results are too late,
-// one summary covers those results. Notices that are not too late are sent unchanged.
+// TestWhatIsTriedAfterLong checks that, if a chat was parked for so long that most of its results
+// are too late, one summary covers those results. Notices that are not too late are sent unchanged.
 func TestWhatIsTriedAfterLong(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPausesFromBeforeTheClockWasSetBack: if the last request for a notice seems to be in the
-// future, because the clock was set back, the pauses of the notice and of its chat end. An ordinary
-// pause does not.
+// TestPausesFromBeforeTheClockWasSetBack checks that, if the last request for a notice seems to be
+// in the future, because the clock was set back, the pauses of the notice and of its chat end. An
+// ordinary pause continues.
 func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPossibleDuplicatesStayTogether: notices that may have been sent in one message are sent
-// together again. Newer notices are not merged with them, so that the possible duplicates do not
-// make the newer notices uncertain.
+// TestPossibleDuplicatesStayTogether checks that notices that may have been sent in one message are
+// sent together again. Newer notices are not merged with them, so that the possible duplicates do
+// not make the newer notices uncertain.
 func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

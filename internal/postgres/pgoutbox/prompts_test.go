@@ -7,8 +7,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPromptIsDelivered: the time to answer a prompt starts once, when its message is sent. If the
-// message is not sent, or the prompt is closed, the timer does not change.
+// TestPromptIsDelivered checks that the time to answer a prompt starts once, when its message is
+// sent. If the message is not sent, or the prompt is closed, the timer does not change.
 func TestPromptIsDelivered(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -12,7 +12,8 @@ import (
 )
 
 // heads begins a query with a CTE that contains the first unfinished row of each lane. The CTE
-// skips from lane to lane in the index, so its cost depends on the number of lanes and not of rows.
+// skips from lane to lane in the index, so its cost depends on the number of lanes, not on the
+// number of rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)

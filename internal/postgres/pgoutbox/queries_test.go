@@ -117,7 +117,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentOfMessages: each request for a message with several notices counts once.
+// TestRecentOfMessages checks that each request for a message with several notices counts once.
 func TestRecentOfMessages(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

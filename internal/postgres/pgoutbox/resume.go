@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Resume implements outbox.Store. Instead of going back to its lane, an edit expires if a newer
-// edit of its match exists, and a page if a newer page of its message exists.
+// Resume implements outbox.Store. An edit expires instead of going back to its lane if a newer edit
+// of its match exists. So does a page if a newer page of its message exists.
 func (s *Store) Resume(ctx context.Context, epoch int64) error {
 	const sql = `
 		WITH deferred AS MATERIALIZED (

@@ -11,16 +11,17 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// unsupported returns the result for a message that this release cannot render.
+// unsupported returns the result for a message whose first items this release cannot render.
+// covered is the number of these items, or 0 for all.
 func unsupported(m outbox.Message, covered int) outbox.Result {
 	r := dbtest.Failed(m, outbox.Unsupported)
 	r.Covered, r.Pause = covered, 0
 	return r
 }
 
-// TestSetAside: a notice that is set aside does not block its lane and is not counted as waiting.
-// Resume puts it back at its old position. The take after which a notice is set aside does not
-// count as an attempt.
+// TestSetAside checks that a notice that is set aside does not block its lane and is not counted as
+// waiting. Resume puts it back at its old position. The take after which a notice is set aside does
+// not count as an attempt.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -46,8 +47,8 @@ func TestSetAside(t *testing.T) {
 		"1 sent 1", "2 sent 1", "3 sent 1", "4 sent 1", "5 sent 1", "6 sent 1")
 }
 
-// TestRepeatedMessageIsSetAside: a message that may have arrived is set aside as a whole, and keeps
-// its count of possible duplicates.
+// TestRepeatedMessageIsSetAside checks that a message that may have arrived is set aside as a
+// whole, and keeps its count of possible duplicates.
 func TestRepeatedMessageIsSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -62,8 +63,8 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	}
 }
 
-// TestOldEditsAreNotResumed: Resume expires a page that was set aside if a newer page of the same
-// message exists.
+// TestOldEditsAreNotResumed checks that Resume expires a page that was set aside if a newer page of
+// the same message exists.
 func TestOldEditsAreNotResumed(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -83,8 +84,8 @@ func TestOldEditsAreNotResumed(t *testing.T) {
 	}
 }
 
-// TestSetAsideExpires: a notice that is set aside expires at its deadline, or after a week if the
-// notice has none. It leaves no dead letter.
+// TestSetAsideExpires checks that a notice that is set aside expires at its deadline, or after a
+// week if the notice has none. It leaves no dead letter.
 func TestSetAsideExpires(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

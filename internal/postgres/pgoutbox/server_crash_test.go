@@ -62,9 +62,9 @@ func (r *readers) copies(t *testing.T) map[string]int {
 	return copies
 }
 
-// TestServerCrash: a crash of the server may undo writes of the dispatcher, which do not wait until
-// they are durable. Even so, every match stays recorded and is delivered in order. Each crash
-// causes at most one extra copy of each message.
+// TestServerCrash checks that every match stays recorded and is delivered in order, although a
+// crash of the server may undo writes of the dispatcher, which do not wait until they are durable.
+// Each crash causes at most one extra copy of each message.
 func TestServerCrash(t *testing.T) {
 	t.Parallel()
 	// The server's WAL writer flushes so rarely that a crash can undo asynchronous commits.

@@ -24,13 +24,14 @@ var _ outbox.Store = (*Store)(nil)
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 var (
-	// answersLane is the kind of lanes that are sent even if the chat is frozen or parked.
+	// answersLane is the kind of the lanes with callback answers, which are sent even if the chat
+	// is frozen or parked.
 	answersLane = strconv.Itoa(int(outbox.CallbackAnswers))
-	// setAsideLane is the kind of lanes that are never sent.
+	// setAsideLane is the kind of the lanes with rows that are set aside, which are not sent.
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. All but unfinished serve to make the planner use
+// Fragments of queries for lanes. All except unfinished are written so that the planner uses
 // outbox_waiting_idx. If the planner could order the rows by id alone, it would do so whenever it
 // assumes that most rows wait, and would then read all finished rows too.
 const (
@@ -38,7 +39,7 @@ const (
 	rowLane = `(o.chat_id, o.lane)`
 	// rowPosition is the position of an outbox row o among the rows of all lanes.
 	rowPosition = `(o.chat_id, o.lane, o.id)`
-	// waits is the condition that an outbox row o has not ended and is in the lane l.
+	// waits is the condition that an outbox row o is unfinished and in the lane l.
 	waits = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
 	// unfinished means the same as finished_at IS NULL. It is for rows that are found by their ids:
@@ -65,9 +66,9 @@ const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
 // Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one
-// transaction; each statement sees the effects of the previous statements. A crash of the server
-// may undo a transaction of the last moments, and then its messages may be sent again. Such a crash
-// also undoes all later transactions, so commands and the lease never depend on lost work. The
+// transaction; each statement sees the effects of the previous statements. A server crash may undo
+// the most recent transactions, and then their messages may be sent again. The crash never undoes a
+// transaction without all later ones, so commands and the lease never depend on lost work. The
 // batch begins with the check of the lease, so that a new leader waits for the end of the batch.
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
@@ -85,8 +86,9 @@ func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 	return turns, nil
 }
 
-// write sends a batch under the lease. Its errors begin with what. It first terminates the server
-// processes of batches that were abandoned without an answer: they must not take the same rows.
+// write sends the statements that queue adds as one batch, which fails if the lease is not held
+// under the epoch. Its errors begin with what. It first terminates the server processes of batches
+// that were abandoned without an answer, because those batches could take the same rows.
 func (s *Store) write(ctx context.Context, epoch int64, what string, queue func(*pgx.Batch)) error {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)

@@ -61,8 +61,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestAdvanceInOneGo: one call of Advance records two results and takes the next messages of the
-// same lanes and of others.
+// TestAdvanceInOneGo checks that one call of Advance records two results and takes the next
+// messages of the same lanes and of others.
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -91,8 +91,8 @@ func TestAdvanceInOneGo(t *testing.T) {
 	}
 }
 
-// TestOutboxRoundTrips: Advance, Waiting, Recent and Survey take one round trip each, however much
-// Advance has to record and take.
+// TestOutboxRoundTrips checks that Advance, Waiting, Recent and Survey take one round trip each,
+// however much Advance has to record and take.
 func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -141,8 +141,8 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}
 }
 
-// TestLeaseLost: after the lease is lost, Advance neither records nor takes anything. An expired
-// lease that no other instance has taken is not lost.
+// TestLeaseLost checks that, after the lease is lost, Advance neither records nor takes anything.
+// An expired lease that no other instance has taken is not lost.
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -16,7 +16,7 @@ import (
 const maxSummarized = 1000
 
 // Summarize implements outbox.Store. It reads the first maxSummarized rows of each lane, and ends
-// those for which over holds. If more rows wait in a lane than the bound, it also ends answers to
+// those that meet over. If more rows wait in a lane than the bound, it also ends answers to
 // questions and match results, unless they may have arrived.
 //
 // Ended results become one summary for each topic, which shows the first five of them. The row of
@@ -84,8 +84,7 @@ func (s *Store) Summarize(
 }
 
 // queueSummaries records which matches each message with a summary covers. The recorded number of
-// items is one too high, so that queueEdits never finds all of them, and the message is never
-// edited.
+// items is one too high, so that queueEdits never finds that many, and the message is never edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == notice.KindOf(ranking.ResultsSummary{}).Name

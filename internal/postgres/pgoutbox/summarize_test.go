@@ -61,10 +61,10 @@ func (m mail) waiting(t *testing.T) string {
 	return strings.Join(runs, ", ")
 }
 
-// TestSummarize: if more notices wait than the bound allows, one summary for each topic replaces
-// the results and counts the answers. In a topic without results, the answers just end. Results and
-// answers that may have arrived stay, and so do other notices, unless they are late. Late results
-// are summarized even if few notices wait.
+// TestSummarize checks that, if more notices wait than the bound allows, one summary for each topic
+// replaces the results and counts the answers. In a topic without results, the answers just end.
+// Results and answers that may have arrived stay, and so do other notices, unless they are late.
+// Late results are summarized even if few notices wait.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
@@ -174,8 +174,8 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestSummarySent: the message of a summary is recorded for all matches of the summary and for no
-// others. No edit has that message as its target.
+// TestSummarySent checks that the message of a summary is recorded for all matches of the summary
+// and for no others. No edit has that message as its target.
 func TestSummarySent(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(t *testing.T, m mail){
@@ -208,7 +208,7 @@ func TestSummarySent(t *testing.T) {
 			m := newEmptyMail(t)
 			fill(t, m)
 			m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
-			possible := 0 // duplicates, if a request that covered late results may have arrived
+			possible := 0 // possible duplicates: 1 if a request that covered late results may have arrived
 			if name == "late ones of a message" {
 				possible = 1
 			}
@@ -254,8 +254,8 @@ func TestSummarySent(t *testing.T) {
 	}
 }
 
-// TestSummariesOfLateResults: if results are too late when their chat can be written to again, the
-// chat gets a summary of them, at the position of the first one.
+// TestSummariesOfLateResults checks that, if the deadline of results has passed when their chat can
+// be written to again, the chat gets a summary of them, at the position of the first result.
 func TestSummariesOfLateResults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ pause, end string }{
@@ -295,8 +295,8 @@ func TestSummariesOfLateResults(t *testing.T) {
 	}
 }
 
-// TestSummarizeBesideACommand: Summarize does not wait for a result that a command is changing.
-// That result stays a separate notice.
+// TestSummarizeBesideACommand checks that Summarize does not wait for a result that a command is
+// changing. That result stays a separate notice.
 func TestSummarizeBesideACommand(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -313,7 +313,8 @@ func TestSummarizeBesideACommand(t *testing.T) {
 	}
 }
 
-// TestSummarizeIsAllOrNothing: Summarize changes nothing if the lease is lost or the commit fails.
+// TestSummarizeIsAllOrNothing checks that Summarize changes nothing if the lease is lost or the
+// commit fails.
 func TestSummarizeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -334,8 +335,8 @@ func TestSummarizeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestSummarizeInSteps: one call of Summarize reads at most 1,000 notices of a lane, including the
-// summary.
+// TestSummarizeInSteps checks that one call of Summarize reads at most 1,000 notices of a lane,
+// including the summary.
 func TestSummarizeInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -347,7 +348,8 @@ func TestSummarizeInSteps(t *testing.T) {
 	}
 }
 
-// TestWaitingOverfull: Waiting marks the lanes in which more notices wait than MaxWaiting.
+// TestWaitingOverfull checks that Waiting marks the lanes in which more notices wait than
+// MaxWaiting.
 func TestWaitingOverfull(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -363,8 +365,8 @@ func TestWaitingOverfull(t *testing.T) {
 	}
 }
 
-// TestRefusedSummaryIsGivenUp: a summary keeps its count of failures, even if its lane is
-// summarized again between the requests.
+// TestRefusedSummaryIsGivenUp checks that a summary keeps its count of failures, even if its lane
+// is summarized again between the requests.
 func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestTakeTogether: new notices of a lane are taken together, up to Bounds.Merge, unless their
-// topics differ, they must be sent alone, they have to wait or they are too late.
+// TestTakeTogether checks that new notices of a lane are taken together, up to Bounds.Merge, unless
+// their topics differ, they must be sent alone, they have to wait or they are too late.
 func TestTakeTogether(t *testing.T) {
 	t.Parallel()
 	const send = `INSERT INTO outbox
@@ -74,8 +74,8 @@ func TestTakeTogether(t *testing.T) {
 	}
 }
 
-// TestTakenAgain: after a takeover, the next leader takes the messages in flight again. They have
-// the same notices as before, in their current form, and no newer notices.
+// TestTakenAgain checks that, after a takeover, the next leader takes the messages in flight again.
+// They have the same notices as before, in their current form, and no newer notices.
 func TestTakenAgain(t *testing.T) {
 	t.Parallel()
 	m, first := several(t)
@@ -108,8 +108,8 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
-// TestTakenAgainWithoutTheLate: if notices of a message in flight are too late, the message is
-// taken again without them. Results among the late notices become a separate summary.
+// TestTakenAgainWithoutTheLate checks that, if notices of a message in flight are too late, the
+// message is taken again without them. Results among the late notices become a separate summary.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)
@@ -127,8 +127,8 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 	m.MustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired 1", "5 sending 2")
 }
 
-// TestKeyOfTheLate: an expired notice gives up its supersede key, so that a new notice with the
-// same key can be queued.
+// TestKeyOfTheLate checks that an expired notice gives up its supersede key, so that a new notice
+// with the same key can be queued.
 func TestKeyOfTheLate(t *testing.T) {
 	t.Parallel()
 	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at)
@@ -145,8 +145,8 @@ func TestKeyOfTheLate(t *testing.T) {
 	m.MustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
 }
 
-// TestMovedWhileTaken: if a notice moves to another chat while Advance is taking it, Advance leaves
-// it alone, and the notice waits in the other chat.
+// TestMovedWhileTaken checks that, if a notice moves to another chat while Advance is taking it,
+// Advance leaves it alone, and the notice waits in the other chat.
 func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

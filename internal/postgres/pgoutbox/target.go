@@ -33,7 +33,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 	type editedRow struct {
 		N      int // number of the turn, from 1
 		Target int64
-		Known  string // the fingerprint
+		Known  string // the fingerprint of the message's current content
 		// Covered is how many items the message has, and Found is how many of them are still
 		// stored.
 		Covered, Found int
@@ -50,7 +50,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 			if m.Target == 0 {
 				m.Target, m.KnownFingerprint, m.Language, m.Items = r.Target, r.Known, r.Language, nil
 			}
-			if r.ID == 0 { // the row that first sent the item is purged
+			if r.ID == 0 { // the row that sent the message has been purged
 				r.Item = m.Row
 			}
 			m.Items = append(m.Items, r.Item)

@@ -19,9 +19,9 @@ func (m mail) edit(t *testing.T, match int) {
 		VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
 }
 
-// TestEditOfSeveral: the edit of a message that shows several matches contains all notices of the
-// message, in their current form. If one of several notices is missing, or no message is recorded,
-// the edit has no target.
+// TestEditOfSeveral checks that the edit of a message that shows several matches contains all
+// notices of the message, in their current form. If one of several notices is missing, or no
+// message is recorded, the edit has no target.
 func TestEditOfSeveral(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -57,7 +57,7 @@ func TestEditOfSeveral(t *testing.T) {
 			dbtest.Exec(t, m.Pool, `SELECT nextval('outbox_id_seq')`)
 			m.edit(t, tc.match)
 			dbtest.Exec(t, m.Pool, tc.sql)
-			for range 2 { // the second time as after a crash
+			for range 2 { // the second time, as if after a crash
 				edit := m.Take(t, 1)
 				if edit == nil || edit.Action != outbox.Edit || edit.Row.ID != 7 {
 					t.Fatalf("took %+v", edit)
@@ -71,8 +71,8 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 }
 
-// TestEditedAsAWhole: after the edit of a message that shows several matches, the message's new
-// fingerprint is recorded for all these matches.
+// TestEditedAsAWhole checks that, after the edit of a message that shows several matches, the
+// message's new fingerprint is recorded for all these matches.
 func TestEditedAsAWhole(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -97,8 +97,8 @@ func TestEditedAsAWhole(t *testing.T) {
 		"1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
 
-// TestEditFails: the failure of an edit changes only the row of the edit, not the rows of the other
-// notices that the message shows.
+// TestEditFails checks that the failure of an edit changes only the row of the edit, not the rows
+// of the other notices that the message shows.
 func TestEditFails(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
@@ -119,9 +119,9 @@ func TestEditFails(t *testing.T) {
 	}
 }
 
-// TestEnsure: the id and the fingerprint of a message that exists once are recorded when the
-// message is sent, and the next update gets them. They do not change if the id of the sent message
-// is unknown, or if the chat gets a new id during the request.
+// TestEnsure checks that the id and the fingerprint of a message that exists once are recorded when
+// the message is sent, and the next update gets them. They do not change if the id of the sent
+// message is unknown, or if the chat gets a new id during the request.
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -171,8 +171,8 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestPins: the state of a board's pin is stored. If the bot has no right to pin the board, the
-// chat gets one notice, and another notice only after the board was pinned.
+// TestPins checks that the state of a board's pin is stored. If the bot has no right to pin the
+// board, the chat gets one notice, and another notice only after the board was pinned.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -200,8 +200,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestOnlyBoardsAreRefreshed: of the messages that exist once, QueueAllBoards queues updates only
-// for boards.
+// TestOnlyBoardsAreRefreshed checks that QueueAllBoards queues updates only for boards, not for
+// other messages that exist once.
 func TestOnlyBoardsAreRefreshed(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -10,8 +10,8 @@ import (
 )
 
 // queueAmended sets columns of a match and writes the rewrite of its season. set holds the
-// assignments, whose values start at $3. The batch fails unless matches.changes still has the value
-// that was read.
+// assignments of the UPDATE statement, which refer to values as $3, $4 and so on. The batch fails
+// unless matches.changes still has the value that was read.
 func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...any) {
 	batch.Queue(`
 		WITH amended AS (UPDATE matches SET changes = changes + 1, `+set+` WHERE id = $1 AND changes = $2 RETURNING 1)
@@ -42,15 +42,21 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 		INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by)
 		SELECT m.id, m.ladder_id, s.ladder_id, nullif($3::bigint, 0)
 		FROM matches m, seasons s WHERE m.id = $1 AND s.id = $2`, m.Match, m.To, m.By)
+	var position *ladder.Position
+	if m.Inserted != nil {
+		position = &m.Inserted.Position
+		queueSpread(batch, *m.Inserted)
+	}
 	queueAmended(batch, &m.Amended, `
 		ladder_id = (SELECT ladder_id FROM seasons WHERE id = $3), season_id = $3, k_factor = $4, provisional_k_factor = $5,
-		provisional_matches = $6, margin_of_victory = $7`,
-		m.To, m.Rules.K, m.Rules.Provisional.K, m.Rules.Provisional.Matches, m.Rules.Margin)
+		provisional_matches = $6, margin_of_victory = $7,
+		position = CASE $8::bigint WHEN 0 THEN number::bigint << 32 ELSE coalesce($8, position) END`,
+		m.To, m.Rules.K, m.Rules.Provisional.K, m.Rules.Provisional.Matches, m.Rules.Margin, position)
 	queueRewrite(batch, m.Into)
 }
 
 // queueRewrite writes w with one statement per kind of change and one per new standing. The batch
-// fails if a player, a history entry or a standing in w has changed since it was read.
+// fails if a player of a match, a history entry or a standing in w has changed since it was read.
 func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 	if len(w.Players) > 0 {
 		batch.Queue(`
@@ -97,7 +103,7 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 			queueNewStanding(batch, w.Season, s)
 		}
 	}
-	if len(w.Unplayed) > 0 { // their last remaining match may be older than the replayed matches
+	if len(w.Unplayed) > 0 { // a player's last remaining match may be older than the replayed matches
 		batch.Queue(`
 			UPDATE group_players s SET last_played_at = (
 			    SELECT max(m.played_at) FROM match_players mp

@@ -47,7 +47,7 @@ func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking
 	return c
 }
 
-// commands has commands for the world of newAmendable.
+// commands maps names to commands that can run in the world of newAmendable.
 var commands = map[string]func(context.Context, *ranking.Service) error{
 	"match": func(ctx context.Context, s *ranking.Service) error {
 		return s.Do(ctx, dbtest.By("k", carol), dbtest.Reported(aliceBeatsBob))

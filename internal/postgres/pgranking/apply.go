@@ -40,7 +40,7 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 		if c.Ladder != nil {
 			queueNotArchived(batch, []ladder.ID{matches[0].Ladder})
 		}
-	case len(c.Seen.People) > 0, effect.locksGroup: // no other command adds people or records results meanwhile
+	case len(c.Seen.People) > 0, effect.locksGroup: // keep other commands from adding people or recording results
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
 	queueKeys(batch, keysOf(c))
@@ -54,6 +54,9 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	queueNotices(batch, s.Now(), c)
 	if a := effect.amended; a != nil {
 		queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card}, c.Ladder)
+	}
+	if r, ok := c.Effect.(*ranking.Remapping); ok {
+		s.queueRemappingNotices(batch, c, r)
 	}
 	if c.Trigger == ranking.ByEdit && c.Effect != nil {
 		queueOvertakenPrompts(batch, c)
@@ -94,7 +97,8 @@ func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Cha
 	return nil
 }
 
-// wakeLanes wakes the lanes that may have something to send after a command, and calls showOnWeb.
+// wakeLanes wakes the lanes that may have something to send after a command. It also calls
+// WebChanged if the command may have changed a web board.
 func (s *Store) wakeLanes(c ranking.Changes) {
 	s.showOnWeb(c)
 	effect := s.effect(c)
@@ -107,17 +111,18 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 	// A command that sends nothing may still have changed names, a title or members that the chat's
 	// boards show. A wake of any lane but Boards makes the leader update the boards. The lane of
-	// pages is woken, because that delays nothing else.
+	// pages is woken for this purpose, because its wake delays no other lane.
 	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
 		s.wake(c.Chat, outbox.Pages)
 	}
 	if c.Button != "" {
 		s.wake(c.Chat, outbox.CallbackAnswers)
 	}
+	if c.ToSender != nil {
+		s.wake(c.ToSender.Chat, outbox.Messages)
+	}
 }
 
-// showOnWeb reports that the web board of the group c.ShownOnWeb may be outdated, unless the group
-// is 0.
 func (s *Store) showOnWeb(c ranking.Changes) {
 	if c.ShownOnWeb != 0 {
 		s.WebChanged(c.ShownOnWeb)

@@ -26,7 +26,8 @@ func planned(t *testing.T, command string) (*world, ranking.Changes) {
 	return w, c
 }
 
-// TestApplyFix: a fix, an undo and a restore supersede history entries and append others.
+// TestApplyFix checks that a fix, an undo and a restore supersede history entries and append
+// others.
 func TestApplyFix(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "fix")
@@ -72,7 +73,6 @@ func failsWith(err error, want string) bool {
 	}
 }
 
-// amended returns the amendment among the changes.
 func amended(c *ranking.Changes) *ranking.Amended {
 	switch e := c.Effect.(type) {
 	case *ranking.Undone:
@@ -85,8 +85,8 @@ func amended(c *ranking.Changes) *ranking.Amended {
 
 func fixed(c *ranking.Changes) *ranking.Fixed { return c.Effect.(*ranking.Fixed) }
 
-// TestAmendmentIsAllOrNothing: when any statement of the batch fails, nothing is written, and what
-// others have changed in the meantime stays.
+// TestAmendmentIsAllOrNothing checks that nothing is written if any statement of the batch fails,
+// and that changes made by others in the meantime remain.
 func TestAmendmentIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type changes = ranking.Changes
@@ -154,8 +154,8 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestVersionGuard: a change to a standing by a writer that does not lock the group is not
-// overwritten, whether the writer commits between a command's read and write or while the write
+// TestVersionGuard checks that a change to a standing by a writer that does not lock the group is
+// not overwritten, whether the writer commits between a command's read and write or while the write
 // waits for the standing.
 func TestVersionGuard(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestVersionGuard(t *testing.T) {
 }
 
 // mustConflict waits for the end of a command, which must fail with a conflict and write nothing.
-// The change that it conflicts with is already committed.
+// The change that it conflicts with must already be committed.
 func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	t.Helper()
 	before := w.Contents(t)
@@ -192,8 +192,8 @@ func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	dbtest.Equal(t, "something was written", before, w.Contents(t))
 }
 
-// TestForeignWriterInTheMiddle: when a standing changes between the read and the write of a
-// command, the service retries with the new standing.
+// TestForeignWriterInTheMiddle checks that when a standing changes between the read and the write
+// of a command, the service retries with the new standing.
 func TestForeignWriterInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)

@@ -17,9 +17,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMeetAtOnce: when two instances look up an unknown person before either records a match with
-// that person, an account is added once, and an unclaimed player once in each group. If one
-// instance sees the account in the group where the other reads its username, only the account
+// TestMeetAtOnce checks that when two instances look up an unknown person before either records a
+// match with that person, an account is added once, and an unclaimed player once in each group. If
+// one instance sees the account in the group where the other reads its username, only the account
 // remains.
 func TestMeetAtOnce(t *testing.T) {
 	t.Parallel()

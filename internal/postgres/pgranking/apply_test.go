@@ -88,15 +88,16 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestCommandInAParkedChat: after a command, a parked chat waits no longer than ten minutes from
-// the time when it was parked. In a chat that the bot had left, a command ends the parking.
+// TestCommandInAParkedChat checks that after a command, a parked chat waits no longer than ten
+// minutes from the time when it was parked. In a chat that the bot had left, a command ends the
+// parking.
 func TestCommandInAParkedChat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		parked, until string // how long ago, and for how much longer
+		parked, until string // how long ago the chat was parked, and how much longer it stays parked
 		inactive      bool
 		// want lists when the chat was parked and until when, in seconds from now, and how many
-		// refusals are counted.
+		// refusals are stored.
 		want string
 	}{
 		"not parked":            {"", "", false, "0"},
@@ -127,8 +128,8 @@ func TestCommandInAParkedChat(t *testing.T) {
 	}
 }
 
-// TestApplyIsAllOrNothing: when any statement of the batch fails, nothing is written, whether or
-// not the connection has prepared the statements before.
+// TestApplyIsAllOrNothing checks that when any statement of the batch fails, nothing is written,
+// whether or not the connection has prepared the statements before.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	constraint := func(name string) func(error) bool {
@@ -199,8 +200,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: an edit takes effect unless its message has taken effect. A refusal or a prompt
-// does not count as an effect. The edit waits while the message is being handled.
+// TestApplyEdit checks that an edit takes effect unless its message has taken effect. A refusal or
+// a prompt does not count as an effect. The edit waits while the message is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -241,8 +242,8 @@ func TestApplyEdit(t *testing.T) {
 	}
 }
 
-// TestApplySameKeyAtOnce: a command delivered to several instances at the same time takes effect
-// once.
+// TestApplySameKeyAtOnce checks that a command delivered to several instances at the same time
+// takes effect once.
 func TestApplySameKeyAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

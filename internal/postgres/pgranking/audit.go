@@ -13,7 +13,7 @@ import (
 var _ ranking.AuditStore = (*Store)(nil)
 
 // Audit implements ranking.AuditStore. fn sees one snapshot of the database, however long it runs.
-// Audit returns fn's error.
+// If fn fails, Audit returns its error.
 func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -56,15 +56,20 @@ func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ran
 	const missing = `
 		SELECT n FROM groups g, generate_series(1, g.last_match_number) n
 		WHERE g.id = $1 AND NOT EXISTS (SELECT FROM matches m WHERE m.group_id = $1 AND m.number = n)
+		  AND NOT EXISTS (
+		      SELECT FROM imports i WHERE i.group_id = $1 AND i.undone_at IS NOT NULL
+		        AND n BETWEEN i.first_match AND i.first_match + i.matches - 1)
 		ORDER BY n LIMIT 100`
 	const notAssigned = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
-	// Only the last day is checked, because keys are deleted after three days. The matches of a
-	// message have its key, with #2, #3 and so on appended after the first.
+	// Only the last day is checked, because keys are deleted after three days. The first match of a
+	// message has the message's key; the others have that key with #2, #3 and so on appended.
+	// Imported matches come from no message.
 	const withoutKey = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'
+		  AND NOT starts_with(m.idempotency_key, '` + ranking.ImportKey + `')
 		  AND NOT EXISTS (
 		      SELECT FROM handled_commands h
 		      WHERE h.key = split_part(m.idempotency_key, '` + ranking.ExtraMatch + `', 1) AND h.outcome = 'recorded')
@@ -80,6 +85,21 @@ func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ran
 		WHERE m.group_id = $1 AND m.undone_at IS NULL
 		  AND NOT EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id)
 		ORDER BY m.number LIMIT 100`
+	// If two parts of a match count for one player, the match must be undone, and its parts must
+	// have the players who were named. Otherwise the match must not be undone as doubled, and its
+	// parts must have the players for whom the named ones count. Detached groups are not checked,
+	// because their mapping is gone.
+	const wrongParts = `
+		SELECT number FROM (
+		    SELECT m.number, m.undone_at, mp.player_id AS player, coalesce(mp.named_id, mp.player_id) AS named,
+		           coalesce(s.counts_as, mp.named_id, mp.player_id) AS counts
+		    FROM matches m JOIN match_players mp ON mp.match_id = m.id
+		    LEFT JOIN sightings s ON s.group_id = $1 AND s.player_id = coalesce(mp.named_id, mp.player_id)
+		    WHERE m.group_id = $1 AND (SELECT chat_id FROM groups WHERE id = $1) IS NOT NULL) AS part
+		GROUP BY number, undone_at
+		HAVING CASE WHEN count(DISTINCT counts) < count(*) THEN undone_at IS NULL OR bool_or(player <> named)
+		       ELSE undone_at IS NOT DISTINCT FROM ` + doubled + ` OR bool_or(player <> counts) END
+		ORDER BY number LIMIT 100`
 	var issues ranking.IntegrityIssues
 	var batch pgx.Batch
 	for _, q := range []struct {
@@ -87,7 +107,7 @@ func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ran
 		to  *[]int
 	}{
 		{missing, &issues.Missing}, {notAssigned, &issues.NotAssigned}, {withoutKey, &issues.WithoutKey},
-		{duplicateKey, &issues.DuplicateKey}, {empty, &issues.Empty},
+		{duplicateKey, &issues.DuplicateKey}, {empty, &issues.Empty}, {wrongParts, &issues.WrongParts},
 	} {
 		batch.Queue(q.sql, group).Query(func(rows pgx.Rows) error {
 			var err error

@@ -12,8 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestBlame: each error of the store is blamed on its cause. A timeout in the store is never the
-// update's fault, and means that the database is unavailable only if a ping gets no answer either.
+// TestBlame checks that each error of the store is blamed on its cause. A timeout in the store is
+// never the update's fault, and means that the database is unavailable only if a ping gets no
+// answer either.
 func TestBlame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)

@@ -32,7 +32,7 @@ func (c cards) change(t *testing.T, key string, n int) {
 		ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}))
 }
 
-// mustHave checks all rows of the outbox, sent or not.
+// mustHave checks that the outbox has exactly the rows want, sent or not.
 func (c cards) mustHave(t *testing.T, want ...string) {
 	t.Helper()
 	c.mustYield(t, `
@@ -40,11 +40,11 @@ func (c cards) mustHave(t *testing.T, want ...string) {
 		FROM outbox ORDER BY id`, want...)
 }
 
-// messages lists the messages that show a match.
+// messages selects the messages that show a match.
 const messages = `
 	SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
 
-// send takes the next message and records it as sent with this id.
+// send takes the next message and records it as sent with the message id message.
 func (c cards) send(t *testing.T, message int64) outbox.Message {
 	t.Helper()
 	taken := c.Take(t, 1)
@@ -55,7 +55,7 @@ func (c cards) send(t *testing.T, message int64) outbox.Message {
 	return *taken
 }
 
-// TestCardThatWaits: a card that has not been sent yet is sent with its new content.
+// TestCardThatWaits checks that a card not sent yet is sent with its new content.
 func TestCardThatWaits(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -69,7 +69,7 @@ func TestCardThatWaits(t *testing.T) {
 	}
 }
 
-// TestCardOnItsWay: a card that is being sent is edited afterward, with the last of several
+// TestCardOnItsWay checks that a card being sent is edited afterward, with the last of several
 // changes.
 func TestCardOnItsWay(t *testing.T) {
 	t.Parallel()
@@ -97,8 +97,8 @@ func TestCardOnItsWay(t *testing.T) {
 	dbtest.Equal(t, "edit", &want, edit)
 }
 
-// TestCardThatWasSent: changes to a sent card wait as one edit with the last content. Once that
-// edit is taken, further changes wait as another edit.
+// TestCardThatWasSent checks that changes to a sent card wait as one edit with the last content.
+// Once that edit is taken, further changes wait as another edit.
 func TestCardThatWasSent(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -121,8 +121,8 @@ func TestCardThatWasSent(t *testing.T) {
 	c.mustYield(t, messages, "-100 71 1 print 71")
 }
 
-// TestEditThatWasTried: an edit that was tried is not superseded. Later changes wait as another
-// edit.
+// TestEditThatWasTried checks that an edit is not superseded once it was tried. Later changes wait
+// as another edit.
 func TestEditThatWasTried(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -142,8 +142,8 @@ func TestEditThatWasTried(t *testing.T) {
 	}
 }
 
-// TestCardOfAnotherMatch: changing a card changes neither the cards of other matches nor other
-// notices about the same match.
+// TestCardOfAnotherMatch checks that changing a card changes neither the cards of other matches nor
+// other notices about the same match.
 func TestCardOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -156,7 +156,8 @@ func TestCardOfAnotherMatch(t *testing.T) {
 		"send planned other 1 shows 9", "edit planned match_recorded 1 shows 33")
 }
 
-// TestCardIsTakenConcurrently: if a card is taken while it is being changed, its message is edited.
+// TestCardIsTakenConcurrently checks that if a card is taken while it is being changed, its message
+// is edited.
 func TestCardIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	for state, finish := range map[string]string{
@@ -177,8 +178,8 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 	}
 }
 
-// TestEditIsTakenConcurrently: if the edit of a card is taken while the card is changed again, the
-// message is edited again.
+// TestEditIsTakenConcurrently checks that if the edit of a card is taken while the card is changed
+// again, the message is edited again.
 func TestEditIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -196,7 +197,7 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 		"edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
 }
 
-// TestTakeWaitsForTheChange: a message that is taken while its content is being changed has the
+// TestTakeWaitsForTheChange checks that a message taken while its content is being changed has the
 // changed content.
 func TestTakeWaitsForTheChange(t *testing.T) {
 	t.Parallel()
@@ -227,8 +228,8 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 	}
 }
 
-// TestMessagesOfAnUpgradedGroup: a message is found by the id that its chat had when the message
-// was sent. A message sent under an earlier id can no longer be edited.
+// TestMessagesOfAnUpgradedGroup checks that a message is found by the id that its chat had when the
+// message was sent. A message sent under an earlier id can no longer be edited.
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -251,8 +252,8 @@ func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	}
 }
 
-// TestNoMessageOfAMatch: a notice without a match, an edit without a card, and a callback answer
-// are not recorded as messages of a match.
+// TestNoMessageOfAMatch checks that a notice without a match, an edit without a card, and a
+// callback answer are not recorded as messages of a match.
 func TestNoMessageOfAMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -268,8 +269,8 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswer: a pressed button is answered at the button, and also in the chat if the
-// command has a notice.
+// TestCallbackAnswer checks that a pressed button is answered at the button, and also in the chat
+// if the command has a notice.
 func TestCallbackAnswer(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestLeaders: players without a recent match, newcomers and players who have left are not among
-// the leaders.
+// TestLeaders checks that players without a recent match, newcomers and players who have left are
+// not among the leaders.
 func TestLeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -41,7 +41,8 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// TestLargestUpset: only matches of the month that are not undone can be its largest upset.
+// TestLargestUpset checks that only matches of the month that are not undone can be its largest
+// upset.
 func TestLargestUpset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -8,15 +8,15 @@ import (
 
 // effect describes how to write the effect of a command, and which lanes it wakes.
 type effect struct {
-	// locksGroup means that the group is locked before its people and standings, so that no result
-	// of the group is recorded meanwhile.
+	// locksGroup is set if the group must be locked before its people and standings, so that no
+	// result of the group is recorded meanwhile.
 	locksGroup bool
-	write      func(*pgx.Batch) // nil for nothing
+	write      func(*pgx.Batch) // queues the rows of the effect; nil if there are none
 	amended    *ranking.Amended // the match whose card is updated after write; nil for none
 	// writeChat writes to the chat, or to its ladders, seasons or boards; nil for nothing. It runs
 	// after the notices, because the dispatcher and a move of the chat lock notices first.
 	writeChat    func(*pgx.Batch)
-	sends        bool // write or writeChat queues a message to the chat, except a board's
+	sends        bool // write or writeChat queues a message to the chat other than a board's
 	changesBoard bool
 }
 
@@ -37,7 +37,7 @@ func (s *Store) effect(c ranking.Changes) effect {
 	case *ranking.MovedMatch:
 		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueMove(b, e) }}
 	case *ranking.Remapping:
-		return effect{sends: true, write: func(b *pgx.Batch) { s.queueRemapping(b, c, e) }}
+		return effect{sends: true, write: func(b *pgx.Batch) { queueRemapping(b, e) }}
 	case *ranking.NewStanding:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueJoined(b, e) }}
 	case *ranking.CameBack:
@@ -49,7 +49,10 @@ func (s *Store) effect(c ranking.Changes) effect {
 	case *ranking.TakenOut:
 		return effect{
 			locksGroup: true, write: func(b *pgx.Batch) { queueTakenOut(b, e) },
-			writeChat: func(b *pgx.Batch) { queuePromptsOver(b, c, e) },
+			writeChat: func(b *pgx.Batch) {
+				queuePromptsOver(b, c, e) // while the player still has a name
+				queueDeleted(b, e)
+			},
 		}
 	case *ranking.ChangedSetting:
 		return effect{writeChat: func(b *pgx.Batch) { queueSetting(b, e) }}

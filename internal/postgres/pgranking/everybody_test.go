@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: a read of everybody returns the people who have a standing in the group, with
-// their former usernames.
+// TestEverybody checks that a read with Needs.Everybody returns the people who have a standing in
+// the group, with their former usernames.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned
@@ -28,8 +28,8 @@ func TestEverybody(t *testing.T) {
 	w.checkPeople(t, renamed, mona, bob)
 }
 
-// TestEverybodyDuringMerge: a merged player who still has a standing counts as the player who
-// remains.
+// TestEverybodyDuringMerge checks that a merged player who still has a standing counts as the
+// player who remains.
 func TestEverybodyDuringMerge(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"}
@@ -42,7 +42,7 @@ func TestEverybodyDuringMerge(t *testing.T) {
 		command.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
 }
 
-// checkPeople checks that the people of the club are exactly these.
+// checkPeople checks that the club's people are exactly want.
 func (w *world) checkPeople(t *testing.T, want ...command.Person) {
 	t.Helper()
 	for i, p := range want {

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestDeadlines: the answer to a command expires silently if the command is too old.
+// TestDeadlines checks that the answer to a command expires silently if the command is too old.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -61,8 +61,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's.
-// How much of its lifetime a notice has left depends only on the age of the command by that clock.
+// TestDeadlinesByAnotherClock checks that the time until a notice expires depends only on the age
+// of the command by the messenger's clock, even if the database's clock differs.
 func TestDeadlinesByAnotherClock(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {
@@ -92,7 +92,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestEditsLiveForAWeek: the edit of a card expires a week after the card's last change,
+// TestEditsLiveForAWeek checks that the edit of a card expires a week after the card's last change,
 // even if the command was sent long before.
 func TestEditsLiveForAWeek(t *testing.T) {
 	t.Parallel()
@@ -118,8 +118,8 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	c.MustWait(t)
 }
 
-// TestPossibleDuplicatesExpire: an expired card that may have been sent goes into a summary, which
-// counts as a possible duplicate. Edits expire silently.
+// TestPossibleDuplicatesExpire checks that an expired card goes into a summary, and that the
+// summary counts as a possible duplicate if the card may have been sent. Edits expire silently.
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

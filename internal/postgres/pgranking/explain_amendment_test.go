@@ -3,6 +3,7 @@ package pgranking_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -56,12 +57,22 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		find("match by key", 45, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
 		find("last match, and last match that counts", 0, &known, ranking.MatchRef{}),
 		{Name: "history", Run: func(ctx context.Context) error {
-			got, err := store.MatchHistory(ctx, 150, 41)
+			got, err := store.MatchHistory(ctx, 150, ladder.PositionOf(41))
 			if len(got.Matches) != 10 || len(got.Standings) != 11 {
 				t.Errorf("the history has %d matches of %d players", len(got.Matches), len(got.Standings))
 			}
 			return err
 		}, Want: 2},
+		{Name: "the place of a match of another day", Run: func(ctx context.Context) error {
+			dbtest.Exec(t, plain, `
+				UPDATE matches SET played_at = now() + interval '1 day' WHERE ladder_id = 150 AND number > 40`)
+			gap, err := store.Gap(ctx, 150, time.Now())
+			if gap.Before != ladder.PositionOf(40) || gap.After != ladder.PositionOf(41) ||
+				gap.Later != 10 || len(gap.Taken) != 0 {
+				t.Errorf("the gap is %+v", gap)
+			}
+			return err
+		}, Want: 1},
 		// The player has another name in the group.
 		{Name: "answer", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "answer", known), ranking.Say{Notice: ranking.Refusal{}})
@@ -153,7 +164,8 @@ func newestPrompt(t *testing.T, pool *pgxpool.Pool) int64 {
 	return dbtest.Value[int64](t, pool, `SELECT max(id) FROM prompts`)
 }
 
-// TestRewriteTakesFewStatements: rewriting 999 entries takes as many statements as rewriting one.
+// TestRewriteTakesFewStatements checks that rewriting 999 entries takes as many statements as
+// rewriting one.
 func TestRewriteTakesFewStatements(t *testing.T) {
 	t.Parallel()
 	const players, matches = 50, 1_000
@@ -173,7 +185,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players;`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
-	c, err := store.MatchHistory(t.Context(), 1, 1)
+	c, err := store.MatchHistory(t.Context(), 1, ladder.PositionOf(1))
 	dbtest.Must(t, err)
 	if len(c.Matches) != matches || len(c.Standings) != players {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))

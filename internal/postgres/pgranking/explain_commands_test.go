@@ -93,7 +93,7 @@ func TestNoCommandScansATable(t *testing.T) {
 				Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true},
 			})
 			return err
-		}, Want: 4},
+		}, Want: 5},
 		{Name: "start a season", Run: func(ctx context.Context) error {
 			effect := &ranking.NewSeason{
 				Ladder: 149, Ends: 149, Name: "Spring", At: time.Now(), Until: time.Now().Add(time.Hour), Tells: true,
@@ -110,6 +110,14 @@ func TestNoCommandScansATable(t *testing.T) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
 			return err
 		}, Want: 2},
+		{Name: "read guests", Run: func(ctx context.Context) error {
+			guests := []command.Person{{Player: ladder.PlayerID(players[0])}, command.NewGuest("Grandma")}
+			read, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: guests}})
+			if err == nil && (!read.People[0].IsPlayer() || read.People[1].IsPlayer()) {
+				t.Errorf("the guests are %+v", read.People)
+			}
+			return err
+		}, Want: 2},
 		{Name: "read equal results", Run: func(ctx context.Context) error {
 			equal := ranking.Needs{DuplicatesOf: time.Now(), DuplicateScores: []ladder.Score{{A: 3, B: 1}}}
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: equal})
@@ -124,13 +132,17 @@ func TestNoCommandScansATable(t *testing.T) {
 			_, err := store.LargestUpset(ctx, snap.Ladder.ID, ranking.MonthOf(time.Now(), time.UTC))
 			return err
 		}, Want: 1},
+		{Name: "find a private chat", Run: func(ctx context.Context) error {
+			_, err := store.PrivateChat(ctx, 1)
+			return err
+		}, Want: 1},
 		{Name: "read everybody", Run: func(ctx context.Context) error {
 			snap, err := store.Read(ctx, ranking.Query{Chat: club, Needs: ranking.Needs{Everybody: true}})
 			if len(snap.Everybody) != 60 {
 				t.Errorf("%d people are in the group, want 60", len(snap.Everybody))
 			}
 			return err
-		}, Want: 2},
+		}, Want: 3},
 		{Name: "read the rest", Run: func(ctx context.Context) error {
 			_, err := store.Read(ctx, ranking.Query{
 				Key: "t:prompt:7", Chat: club, Needs: ranking.Needs{Prompt: 7, Board: true, Timer: true},

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoGroupLifeScansATable: recording that a person left the group or its rankings, or that the
-// bot was added or removed, scans no table.
+// TestNoGroupLifeScansATable checks that no table is scanned to record that a person left the group
+// or its rankings, or that the bot was added or removed.
 func TestNoGroupLifeScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -39,9 +39,8 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Decision: ranking.Decision{Effect: left}})
 		}, Want: 4},
 		{Name: "taken out", Run: func(ctx context.Context) error {
-			p := snap.People[0].Player
-			out := &ranking.TakenOut{Left: ranking.Left{Group: snap.Group, Player: p.ID, At: time.Now()},
-				UserID: p.UserID, Username: p.Username, Over: ranking.LeftRanking{}}
+			left := ranking.Left{Group: snap.Group, Player: snap.People[0].Player.ID, At: time.Now()}
+			out := &ranking.TakenOut{Left: left, Over: ranking.LeftRanking{}}
 			return store.Apply(ctx, ranking.Changes{Key: "out", Chat: snap.ChatID, Decision: ranking.Decision{Effect: out}})
 		}, Want: 9},
 		{Name: "added", Run: apply(ranking.Changes{

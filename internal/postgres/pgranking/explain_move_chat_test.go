@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoMoveScansATable: finding chats by earlier ids and moving them scans no table. Merging two
-// chats is excluded, because a merge changes all notices of one chat.
+// TestNoMoveScansATable checks that finding chats by earlier ids and moving them scans no table.
+// Merging two chats is excluded, because a merge changes all notices of one chat.
 func TestNoMoveScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

@@ -2,6 +2,7 @@ package pgranking
 
 import (
 	"context"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,7 +12,7 @@ import (
 // MaxTogether is the maximum number of results in one transaction.
 const MaxTogether = maxTogether
 
-// ApplyTogether applies results of known people in one transaction.
+// ApplyTogether applies results in one transaction. All players must already have standings.
 func (s *Store) ApplyTogether(all ...ranking.Changes) error {
 	results := make([]*waitingResult, len(all))
 	for i, c := range all {
@@ -48,4 +49,15 @@ func (s *Store) WaitingResults() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.waiting)
+}
+
+// ExportedColumns returns the columns of an export as "table.column", including the ids that are
+// local to it.
+func ExportedColumns() (all []string) {
+	for _, t := range exportTables {
+		for c := range strings.FieldsSeq(t.columns) {
+			all = append(all, t.name+"."+c)
+		}
+	}
+	return all
 }

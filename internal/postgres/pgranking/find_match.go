@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueMatchesMeant reads the matches that matchQuery selects and passes them to found. It does not
-// call found if there is no query.
+// queueMatchesMeant reads the matches that matchQuery selects and passes them to found. q, ref and
+// counts are as for matchQuery. If matchQuery returns no query, found is not called.
 func queueMatchesMeant(
 	batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch),
 ) {
@@ -34,6 +34,7 @@ type storedMatch struct {
 	ID           ladder.MatchID
 	Ladder       ladder.ID
 	Season       ladder.SeasonID
+	Position     ladder.Position
 	UndoneAt     zeronull.Timestamptz
 	UndoneBy     ladder.PlayerID
 	Later        int
@@ -46,19 +47,25 @@ func (m storedMatch) match() ranking.StoredMatch {
 	undoneAt, recent := time.Time(m.UndoneAt), m.recentMatch.match()
 	recent.StandIns = m.StandIns
 	return ranking.StoredMatch{
-		RecentMatch: recent, ID: m.ID, Ladder: m.Ladder, Season: m.Season,
+		RecentMatch: recent, ID: m.ID, Ladder: m.Ladder, Season: m.Season, Position: m.Position,
 		Undone: !undoneAt.IsZero(), UndoneAt: undoneAt,
 		UndoneBy: m.UndoneBy, Later: m.Later, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
 	}
 }
 
+// countingSender is the id of the player for whom the account with the user id $2 counts in the
+// chat's group.
+var countingSender = postgres.Counting(postgres.ThisPlayer, postgres.ThisGroup)
+
 // matchColumns is the start of a query for matches m of a chat. The caller appends a condition.
 var matchColumns = `
 		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number,
+		       ` + postgres.Position + ` AS position,
 		       ` + postgres.Score + `, ` + postgres.StandIns + `, m.sets,
-		       coalesce(m.games, '') AS games, m.played_at, m.undone_at,
-		       coalesce(m.undone_by, 0) AS undone_by, m.changes, g.last_match_number - m.number AS later, false AS twice,
-		       coalesce(m.reported_by, 0) AS reported_by,
+		       coalesce(m.games, '') AS games, m.played_at, ` + postgres.ReportedAt + ` AS reported_at, m.undone_at,
+		       coalesce(` + postgres.Counting("m.undone_by", "g.id") + `, 0) AS undone_by, m.changes,
+		       g.last_match_number - (` + postgres.Position + ` >> 32)::integer AS later, false AS twice,
+		       coalesce(` + postgres.Counting("m.reported_by", "g.id") + `, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp
 		             WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp
@@ -75,10 +82,10 @@ var matchColumns = `
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
 // matchQuery returns the query for the match that ref refers to, or for all matches of ref's
-// message. An empty ref refers to the last match that the sender has played, or has reported since
-// q.ReportedSince. If counts is set, an empty ref skips undone matches. A ref with LastUndone
-// refers to the match that the sender undid last. The query is empty if it needs a sender and there
-// is none.
+// message, and the query's arguments. An empty ref refers to the last match that the sender has
+// played, or has reported since q.ReportedSince, unless the match was imported. If counts is true,
+// an empty ref skips undone matches. A ref with LastUndone refers to the match that the sender
+// undid last. The query is empty if it needs a sender and there is none.
 func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
 	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns
@@ -93,23 +100,30 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		        WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.ExtraMatch + `' || n ELSE '' END
 		        LIMIT 1) AS made))
 		ORDER BY m.number`
+	// the sender's player, with all who count as that player
+	mine := `ANY (ARRAY(
+		    SELECT ` + countingSender + ` UNION ALL
+		    SELECT player_id FROM sightings
+		    WHERE group_id = ` + postgres.ThisGroup + ` AND counts_as = ` + countingSender + `))`
 	last := match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
 		        (SELECT played.number FROM match_players mp
 		         CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS played
 		         WHERE mp.player_id = sender.id AND played.group_id = ` + postgres.ThisGroup + `
 		           AND (NOT $3 OR played.undone_at IS NULL)
+		           AND NOT starts_with(played.idempotency_key, '` + ranking.ImportKey + `')
 		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT max(r.number) FROM matches r
 		         WHERE r.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = ` + postgres.ThisGroup + `))
-		           AND r.played_at >= $4 AND r.reported_by = sender.id
+		           AND r.played_at >= $4::timestamptz - $5 * interval '1 day' AND r.reported_by = ` + mine + `
+		           AND (r.played_at >= $4 OR r.position IS NOT NULL AND r.created_at >= $4)
 		           AND (NOT $3 OR r.undone_at IS NULL))
 		    ) AS of_sender
-		    WHERE sender.id = ` + postgres.ThisPlayer + `)`
+		    WHERE sender.id = ` + countingSender + `)`
 	lastUndone := match + `m.id = (
 		    SELECT undone.id FROM matches undone
-		    WHERE undone.undone_by = ` + postgres.ThisPlayer + ` AND undone.group_id = g.id
+		    WHERE undone.undone_by = ` + mine + ` AND undone.group_id = ` + postgres.ThisGroup + `
 		    ORDER BY undone.undone_at DESC, undone.id DESC LIMIT 1)`
 	switch {
 	case ref.ID != 0:
@@ -121,7 +135,7 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 	case sender != nil && ref.LastUndone:
 		return lastUndone, []any{chat, sender.ID}
 	case sender != nil:
-		return last, []any{chat, sender.ID, counts, q.ReportedSince}
+		return last, []any{chat, sender.ID, counts, q.ReportedSince, ranking.AdminDays + 1}
 	}
 	return "", nil
 }

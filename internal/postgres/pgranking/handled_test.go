@@ -14,9 +14,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestCommitAfterItsTimeout: if a stalled server commits a command after the command's caller has
-// given up, a retry finds the command handled when it reads or writes, and wakes the lanes of the
-// command's chat.
+// TestCommitAfterItsTimeout checks that if a stalled server commits a command after the command's
+// caller has given up, a retry finds the command handled when it reads or writes, and wakes the
+// lanes of the command's chat.
 func TestCommitAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]bool{"found when it is read": false, "found when it is written": true} {
@@ -40,7 +40,7 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			if err := pool.Ping(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			p.Away.Store(true) // also the cancel request
+			p.Away.Store(true) // the cancel request must not arrive either
 			ask := func(ctx context.Context, store ranking.Store) error {
 				return dbtest.Service(store).Do(ctx, dbtest.By("m:-100:7", alice), ranking.Say{Notice: stats.RankingPage{}})
 			}

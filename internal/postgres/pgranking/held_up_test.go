@@ -28,9 +28,9 @@ var locks = map[string]string{
 	"everything":       `LOCK TABLE chats, groups, ladders, players, group_players, handled_commands, matches, outbox`,
 }
 
-// TestLockedIsNobodysFault: a command that waits too long for another session's locks is answered,
-// or fails with an error that calls for a retry. It is handled exactly once when the locks are
-// free.
+// TestLockedIsNobodysFault checks that a command that waits too long for another session's locks is
+// answered, or fails with an error that calls for a retry. It is handled exactly once when the
+// locks are free.
 func TestLockedIsNobodysFault(t *testing.T) {
 	t.Parallel()
 	for held, lock := range locks {
@@ -71,10 +71,10 @@ func TestLockedIsNobodysFault(t *testing.T) {
 type action struct {
 	name        string
 	before, run func(context.Context) error
-	silent      bool // it gets no answer
+	silent      bool // set if the command gets no answer
 }
 
-// everyKind returns commands of the main kinds. They can run in this order.
+// everyKind returns commands of the main kinds, in an order in which they can run.
 func everyKind(s *ranking.Service) []action {
 	origin := func(key string, sender *command.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 )
 
-// TestHistoryCostsItsLength: reading the last 300 of 6,000 matches takes few blocks for each match,
-// so it does not scan the earlier matches.
+// TestHistoryCostsItsLength checks that reading the last 300 of 6,000 matches takes few blocks for
+// each match, and so does not scan the earlier matches.
 func TestHistoryCostsItsLength(t *testing.T) {
 	t.Parallel()
 	const stretch = 300
@@ -35,7 +36,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	dbtest.Exec(t, pool, `VACUUM ANALYZE matches, match_players, elo_history, group_players, players`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	rec.Take()
-	c, err := store.MatchHistory(t.Context(), 1, 6_000-stretch+1)
+	c, err := store.MatchHistory(t.Context(), 1, ladder.PositionOf(6_000-stretch+1))
 	dbtest.Must(t, err)
 	if len(c.Matches) != stretch || len(c.Standings) != 50 {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
@@ -45,7 +46,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 		blocks += touched(t, pool, s)
 	}
 	// Reading the history entry by entry would take about four blocks for each entry. Scanning all
-	// matches of all players takes a hundred times as much.
+	// matches of all players would take a hundred times as many.
 	if limit := 2 * stretch * 4; blocks > limit {
 		t.Errorf("%d matches took %d blocks, want at most %d", stretch, blocks, limit)
 	}
@@ -67,8 +68,8 @@ func touched(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) int {
 	return plans[0].Plan.Hit + plans[0].Plan.Read
 }
 
-// TestLargestUpsetCostsItsMonth: reading the largest upset of a month in a long ladder does not
-// scan larger upsets of other months.
+// TestLargestUpsetCostsItsMonth checks that reading the largest upset of a month in a long ladder
+// does not scan larger upsets of other months.
 func TestLargestUpsetCostsItsMonth(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -94,7 +95,7 @@ func TestLargestUpsetCostsItsMonth(t *testing.T) {
 			t.Errorf("the largest upset of %s is %d, want %d", month, upset, want)
 		}
 		blocks := touched(t, pool, rec.Take()[0])
-		// There are 45 upsets in a month. Reading all larger upsets of other months takes some
+		// There are 45 upsets in a month. Reading all larger upsets of other months would take some
 		// 3,000 blocks.
 		if limit := 45 + 60; blocks > limit {
 			t.Errorf("the upset of %s took %d blocks, want at most %d", month, blocks, limit)

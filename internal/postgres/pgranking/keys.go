@@ -54,12 +54,12 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 // check, because it closes the prompt in the same transaction.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	if c.Closes != nil && c.Closes.Settles != "" {
-		// keep the outcome of a message that has recorded other matches
+		// A message that has recorded other matches keeps its outcome.
 		batch.Queue(`UPDATE handled_commands SET trigger = $2, outcome = $3 WHERE key = $1 AND outcome = 'asked'`,
 			c.Closes.Settles, c.Trigger, c.Outcome)
 	}
 	message := messageOf(c)
-	// the edit adds matches to a message, under new keys
+	// An edit that adds matches to a message stores them under new keys.
 	adds := c.Trigger == ranking.ByEdit && c.Message == ""
 	if c.Keyless || message == "" || message == c.Key || adds {
 		return

@@ -9,9 +9,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueApplies reads the ladder that the place of a message implies. In a reply, the matches that
-// the replied-to message shows and the first match that it reported decide, if all of them are in
-// one ladder. Otherwise the topic decides. If the topic is bound to no ladder, the result is 0.
+// queueApplies reads the ladder that a message implies by what it replies to, or by its topic. For
+// a reply, that is the ladder of the matches that the replied-to message shows and of the first
+// match that was reported in it, if all of them are in one ladder. Otherwise it is the ladder to
+// which the topic is bound, or 0 if there is none.
 func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((
@@ -25,8 +26,8 @@ func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 		QueryRow(func(row pgx.Row) error { return row.Scan(ladder) })
 }
 
-// queueTopics sets how many topics of the chat are bound to each of ladders, which must have been
-// read before.
+// queueTopics sets how many topics of the chat are bound to each of the ladders, which must have
+// been read before.
 func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranking.GroupLadder) {
 	const sql = `SELECT ladder_id, count(*) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
 	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {

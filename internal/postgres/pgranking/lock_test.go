@@ -67,7 +67,7 @@ func TestLockRollsBack(t *testing.T) {
 			locked.Release(t.Context())
 			locked.Release(t.Context()) // a second time has no effect
 			dbtest.Equal(t, "something was written", before, w.Contents(t))
-			// The lanes of a handled command are woken.
+			// A command that was already handled wakes its lanes.
 			if handled := name == "handled" || name == "error ignored"; !handled && w.Wakes.Load() != 0 {
 				t.Error("woken for a commit that did not happen")
 			}
@@ -76,8 +76,8 @@ func TestLockRollsBack(t *testing.T) {
 	}
 }
 
-// TestLockIsReleased: neither a panic nor the end of the context leaves the group locked or the
-// connection in use.
+// TestLockIsReleased checks that neither a panic nor the end of the context leaves the group locked
+// or the connection in use.
 func TestLockIsReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -135,7 +135,7 @@ func TestLockExcludesOthers(t *testing.T) {
 	}
 }
 
-// TestLockReadsAfterwards: Lock reads what the previous holder of the lock has written.
+// TestLockReadsAfterwards checks that Lock reads what the previous holder of the lock has written.
 func TestLockReadsAfterwards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -163,13 +163,13 @@ func TestLockReadsAfterwards(t *testing.T) {
 	dbtest.Exec(t, w.Pool, group(club).take+" NOWAIT")
 }
 
-// TestLockOrder: a match that shows changed people and a changed chat takes its locks in the order
-// group, key, people by id, standings by id, chat. While it waits for a lock, it holds the earlier
-// locks in this order and no later ones.
+// TestLockOrder checks that a match with changed people and a changed chat takes its locks in the
+// order group, key, people by id, standings by id, chat. While it waits for a lock, it holds the
+// earlier locks in this order and no later ones.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.Play(t, "1", bob, alice) // so that Bob's standing has the lower id, unlike in the next match
+	w.Play(t, "1", bob, alice) // gives Bob's standing the lower id, although Alice has the lower player id
 	match := func() error {
 		snap := w.Read(t, alice, bob)
 		c := dbtest.Match(snap, "2")

@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNumbers assigns the next match number in each of the groups, and so locks the groups.
+// queueNumbers assigns the next match number in each of the groups, which also locks the groups.
 func queueNumbers(batch *pgx.Batch, groups []ranking.GroupID) {
 	batch.Queue(`
 		WITH assigned AS (
@@ -35,16 +35,19 @@ const insertMatches = `
 	        score_a integer, score_b integer, winner smallint, sets smallint[], games text, upset integer,
 	        stand_ins_a smallint, stand_ins_b smallint,
 	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
-	        reported_by bigint, played_at timestamptz, key text, players jsonb,
+	        reported_by bigint, played_at timestamptz, created_at timestamptz, position bigint, key text, players jsonb,
 	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint,
 	        reply_to bigint, thread_id bigint, time_left bigint)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, games,
 	                         k_factor, provisional_k_factor, provisional_matches, margin_of_victory,
-	                         reported_by, played_at, idempotency_key, upset, winner, stand_ins_a, stand_ins_b)
+	                         reported_by, played_at, created_at, position, idempotency_key, upset, winner,
+	                         stand_ins_a, stand_ins_b)
 	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.games,
 	           n.k_factor, n.provisional_k_factor, n.provisional_matches, n.margin_of_victory,
-	           n.reported_by, n.played_at, n.key, n.upset, n.winner, n.stand_ins_a, n.stand_ins_b
+	           n.reported_by, n.played_at, coalesce(n.created_at, now()),
+	           CASE n.position WHEN 0 THEN g.last_match_number::bigint << 32 ELSE n.position END,
+	           n.key, n.upset, n.winner, n.stand_ins_a, n.stand_ins_b
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
 	), player AS (
@@ -69,7 +72,8 @@ const insertMatches = `
 	       clock_timestamp() + n.time_left * interval '1 microsecond', match.id, n.addressee_id
 	FROM new n JOIN match USING (group_id)`
 
-// matchRow is a match as insertMatches takes it. Its JSON names are the column names in that query.
+// matchRow is an element of the argument of insertMatches. Its JSON names are the column names in
+// that query.
 type matchRow struct {
 	Group  ranking.GroupID `json:"group_id"`
 	Ladder ladder.ID       `json:"ladder_id"`
@@ -84,8 +88,9 @@ type matchRow struct {
 	StandInsA int `json:"stand_ins_a,omitzero"`
 	StandInsB int `json:"stand_ins_b,omitzero"`
 	ladder.RatingRules
-	ReportedBy  ladder.PlayerID `json:"reported_by,omitzero"`
-	PlayedAt    time.Time       `json:"played_at"`
+	ReportedBy ladder.PlayerID `json:"reported_by,omitzero"`
+	PlayedAt   time.Time       `json:"played_at"`
+	*placeRow
 	Key         string          `json:"key"`
 	Players     []playerRow     `json:"players"`
 	Chat        ranking.ChatID  `json:"chat_id"`
@@ -95,10 +100,16 @@ type matchRow struct {
 	AddresseeID ladder.PlayerID `json:"addressee_id,omitzero"`
 	ReplyTo     int64           `json:"reply_to,omitzero"`
 	Thread      int64           `json:"thread_id,omitzero"`
-	TimeLeft    *int64          `json:"time_left"` // in microseconds
+	TimeLeft    *int64          `json:"time_left"` // in microseconds; nil for no limit
 }
 
-// playerRow is a player of a match as insertMatches takes it.
+// placeRow is the part of a matchRow that only a match of another day has.
+type placeRow struct {
+	ReportedAt *time.Time      `json:"created_at,omitempty"` // nil for the time of the transaction
+	Position   ladder.Position `json:"position"`             // as in ranking.Inserted
+}
+
+// playerRow is a player of a match in the argument of insertMatches.
 type playerRow struct {
 	Player ladder.PlayerID `json:"player_id"`
 	Named  ladder.PlayerID `json:"named_id,omitzero"` // as in ladder.Part
@@ -124,6 +135,12 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 			Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
 			ReplyTo: m.ReplyTo, Thread: m.Thread,
 		}
+		if in := m.Inserted; in != nil {
+			rows[i].placeRow = &placeRow{Position: in.Position}
+			if !m.SentAt.IsZero() {
+				rows[i].ReportedAt = &m.SentAt
+			}
+		}
 		if left := TimeLeft(m.SentAt, now, kind.Purpose.Lifetime()); left != nil {
 			rows[i].TimeLeft = new(left.Microseconds())
 		}
@@ -137,8 +154,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	batch.Queue(insertMatches, rows, kind.Name, kind.Purpose)
 }
 
-// scoreColumns returns a score as it is stored: the points, or only the winning side, which is 0
-// for a draw.
+// scoreColumns returns the columns in which a score is stored. These are either the points a and b,
+// or only the winner: 1 or 2 for a side, 0 for a draw. The other columns are nil.
 func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	switch {
 	case s.HasPoints():
@@ -176,9 +193,9 @@ func setPoints(sets []ladder.Score) [][]int16 {
 	return points
 }
 
-// queueChangedStandings overwrites standings. The batch fails if one of their versions is not as it
-// was read. The standings are sorted by id, so that any two such statements lock them in the same
-// order.
+// queueChangedStandings overwrites standings. The batch fails if the version of one of them has
+// changed since it was read. The standings are sorted by id, so that any two such statements lock
+// them in the same order.
 func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 	if len(standings) == 0 {
 		return
@@ -199,8 +216,14 @@ func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 // queueNewMatches inserts matches of one group, and writes the standings that they change. The
 // number of the first match must have been assigned.
 func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) {
+	in, standings := matches[0].Inserted, lastStandings(matches)
+	if in != nil {
+		queueSpread(batch, *in)
+		queueRewrite(batch, matches[len(matches)-1].Inserted.Rewrite)
+		standings = nil
+	}
 	var known []ladder.Standing
-	for _, s := range lastStandings(matches) {
+	for _, s := range standings {
 		if s.ID == 0 {
 			queueNewStanding(batch, matches[0].Season, s)
 		} else {
@@ -208,9 +231,9 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 		}
 	}
 	queueChangedStandings(batch, known)
-	if len(known) == 0 && len(c.Corrected) == 0 {
-		// without a known standing, no version reveals whether the season has ended since the read;
-		// a season that was over then needs no check
+	if len(known) == 0 && len(c.Corrected) == 0 && in == nil {
+		// If no player has had a standing before, no version reveals whether the season has ended
+		// since the read. A season that was already over at the read needs no check.
 		queueGoesOn(batch, matches[0].Season)
 	}
 	if c.Ladder != nil {
@@ -219,6 +242,13 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 	for i, m := range matches {
 		if i > 0 {
 			queueNumbers(batch, []ranking.GroupID{m.Group})
+		}
+		for _, p := range m.Players {
+			if p.Named != 0 && p.Before.ID == 0 { // a new standing has no version that would reveal a split
+				batch.Queue(`
+					SELECT EXISTS (SELECT FROM sightings WHERE group_id = $1 AND player_id = $2 AND counts_as = $3)::unchanged`,
+					m.Group, p.Named, p.Before.Player)
+			}
 		}
 		queueMatches(batch, now, []newMatch{{m, &c}})
 	}
@@ -243,30 +273,37 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 	return last
 }
 
+// queueNewStanding inserts a standing. If it has no name, it gets the name by which the group calls
+// the player.
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
-	// A player who has been merged into another player in the meantime must not join a ladder
-	// again, nor a player who counts as another one. A player who has left another ladder of the
-	// group has left this ladder too.
+	// A player who has been merged into another player in the meantime, now counts as another
+	// player, or was deleted must not join a ladder again. A player with a match is not deleted,
+	// even without a name. A player who has left another ladder of the group has left this ladder
+	// too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
 		), player AS (
-		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL
+		    SELECT id, display_name FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL
 		      AND NOT EXISTS (
-		          SELECT FROM sightings WHERE player_id = players.id AND counts_as IS NOT NULL
-		            AND group_id = (SELECT group_id FROM seasons WHERE id = $1))
+		          SELECT FROM sightings WHERE player_id = players.id
+		            AND group_id = (SELECT group_id FROM seasons WHERE id = $1) AND (counts_as IS NOT NULL
+		              OR out_at IS NOT NULL AND coalesce(telegram_user_id::text, players.username, folded) IS NULL
+		                AND NOT EXISTS (SELECT FROM match_players mp WHERE mp.player_id = players.id)))
 		    FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
 		        (season_id, player_id, name, elo, start_elo, best_elo,
 		         played, won, drawn, lost, streak, longest_streak, last_played_at, left_at)
-		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo,
+		    SELECT $1, p.id, coalesce(nullif(n.name, ''), (
+		               SELECT nick FROM sightings
+		               WHERE player_id = p.id AND group_id = (SELECT group_id FROM seasons WHERE id = $1)), p.display_name),
+		           n.elo, n.start_elo, n.best_elo,
 		           n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, coalesce((
-		        SELECT left_at FROM group_players
+		        SELECT max(left_at) FROM group_players
 		        WHERE player_id = p.id AND left_at IS NOT NULL AND named_id IS DISTINCT FROM player_id
 		          AND season_id = ANY (ARRAY(
-		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))
-		        LIMIT 1), (
+		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))), (
 		        SELECT out_at FROM sightings
 		        WHERE player_id = p.id AND group_id = (SELECT group_id FROM seasons WHERE id = $1)))
 		    FROM player p CROSS JOIN new n

@@ -15,10 +15,11 @@ import (
 // older chat if neither has more. If the other group has matches too, it is detached: it keeps its
 // matches and unclaimed players, but has no chat. Otherwise it is deleted. The rest of the other
 // chat's data passes to the kept chat, except the boards, topics and messages that no longer apply.
-// A command that has read the other chat conflicts when it writes.
+// A command that has read the other chat conflicts when it writes. mergeChats returns the kept chat
+// and the detached group, nil if there is none.
 //
-// mergeChats is the only operation that goes through all kept notices of a chat. That is acceptable
-// because merges are rare and a chat keeps only a few notices.
+// mergeChats is the only operation that goes through all stored notices of a chat. That is
+// acceptable because merges are rare and a chat keeps only a few notices.
 func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.ChatID, *ranking.DetachedGroup, error) {
 	kept, err := s.group(ctx, older)
 	if err != nil {
@@ -45,10 +46,7 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 	} else {
 		queueEndGroup(&batch, kept, gone, gone.Chat == older.ID)
 	}
-	batch.Queue(`
-		UPDATE group_players s SET left_at = known.out_at, version = s.version + 1 FROM sightings known
-		WHERE s.season_id = `+goingOn+` AND s.left_at IS NULL
-		  AND known.group_id = $1 AND known.player_id = s.player_id AND known.out_at IS NOT NULL`, kept.ID)
+	batch.Queue(stayOut, kept.ID)
 	queueEndChat(&batch, kept.Chat, gone.Chat, older, newer)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return 0, nil, fmt.Errorf("merge the chats: %w", err)
@@ -59,7 +57,7 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 type groupRow struct {
 	ID     ranking.GroupID
 	Chat   ranking.ChatID
-	Ladder ladder.ID // default ladder; Season is its current season
+	Ladder ladder.ID // the default ladder; Season is its current season
 	Season ladder.SeasonID
 	Last   int // number of its last match, 0 if it has none
 }
@@ -76,7 +74,7 @@ func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 	return g, nil
 }
 
-// queueMergeOutbox prepares the notices of two chats for being moved into one chat.
+// queueMergeOutbox prepares the notices of two chats for the merge.
 func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such
 	// events (their keys begin with s:) if the older group was already greeted.
@@ -84,7 +82,7 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 		DELETE FROM outbox
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
 		  AND EXISTS (SELECT FROM chats WHERE id = $1 AND greeted_at IS NOT NULL)`, older, newer)
-	// of two notices with the same supersede_key, only the later one can still be superseded
+	// Of two notices with the same supersede_key, only the later one can still be superseded.
 	batch.Queue(`
 		UPDATE outbox o SET supersede_key = NULL
 		WHERE o.chat_id IN ($1, $2) AND o.supersede_key IS NOT NULL AND EXISTS (
@@ -93,9 +91,9 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 }
 
 // queueMergeBoards merges the boards of two groups. If both default ladders have a board, the newer
-// chat's board remains, because its message can still be edited. Boards of the other ladders of
-// gone are deleted. Their messages, and messages about seasons of gone, are no longer updated.
-// Topics are no longer bound to ladders of gone.
+// chat's board remains, because its message can still be edited. Boards of gone's other ladders are
+// deleted. Their messages, and messages about gone's seasons, are no longer updated. Topics are no
+// longer bound to gone's ladders.
 func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
 	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
 	if gone.Chat == newer {
@@ -113,6 +111,15 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 		    supersede_key = $2 || substr(supersede_key, length($1) + 1)
 		WHERE chat_id = $3 AND finished_at IS NULL AND (object = $1 OR starts_with(object, $1 || ':'))`, from, to, gone.Chat)
 	ladders := `(SELECT id FROM ladders WHERE group_id = $1)`
+	queueEndedBoards(batch, gone)
+	queueEndedSeasons(batch, gone)
+	batch.Queue(`DELETE FROM boards WHERE ladder_id IN `+ladders, gone.ID)
+	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
+}
+
+// queueEndedBoards ends the updates of messages with boards of a group's ladders other than
+// gone.Ladder.
+func queueEndedBoards(batch *pgx.Batch, gone groupRow) {
 	ended := `chat_id = $1 AND EXISTS (
 		    SELECT FROM ladders l
 		    WHERE l.group_id = $2 AND l.id <> $3 AND starts_with(object || ':', '` + ranking.KindBoard + `:' || l.id || ':'))`
@@ -121,9 +128,6 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 		UPDATE outbox SET state = 'expired', finished_at = now(),
 		    last_error = 'the ladder is not in this chat any more', supersede_key = NULL
 		WHERE finished_at IS NULL AND `+ended, gone.Chat, gone.ID, gone.Ladder)
-	queueEndedSeasons(batch, gone)
-	batch.Queue(`DELETE FROM boards WHERE ladder_id IN `+ladders, gone.ID)
-	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
 }
 
 // queueEndedSeasons ends the updates of messages about the seasons of a group that loses its chat.
@@ -144,9 +148,10 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)
-	// The later sighting wins, both of an account and of a username. The former usernames of an
-	// account are kept, and came stays set if it was set in one of the groups. So do nicks and the
-	// wishes to stay out. No match of gone could count for another player than the one who played.
+	// The later sighting of an account, or of a username, wins. It takes over the former usernames
+	// of the earlier sighting, and its values of came, nick and out_at if the later sighting has
+	// none. The mapping of gone's group is dropped, because no match in kept's group has been
+	// replayed with it.
 	batch.Queue(`UPDATE sightings SET counts_as = NULL WHERE group_id = $1 AND counts_as IS NOT NULL`, gone.ID)
 	batch.Queue(`
 		UPDATE sightings known SET came = known.came OR o.came, nick = coalesce(known.nick, o.nick),
@@ -171,7 +176,7 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth restores the membership of players who have left the first group but are
+// queueMembersOfBoth makes players members of the first group again if they have left it but are
 // members of the second.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
@@ -183,11 +188,11 @@ func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 		group.ID, of.ID)
 }
 
-// queueEndGroup deletes gone, a group without matches. Its players pass to kept, except those who
-// are already there. If gone is the older group, its settings and the link of its web board pass to
+// queueEndGroup deletes gone, a group without matches. Its players pass to kept, except those whom
+// kept already has. If gone is the older group, its settings and the link of its web board pass to
 // kept too.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
-	// lock the unclaimed players, so that none is claimed before it is merged
+	// Lock the unclaimed players, so that none is claimed before being merged.
 	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)
 	batch.Queue(`
 		UPDATE players p SET username = NULL, folded = NULL, group_id = NULL, merged_into = same.ours
@@ -210,7 +215,7 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 		batch.Queue(`
 			UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+`
 			FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
-		// the timer, due at once, sets the end of the season by the copied rules
+		// The timer, due at once, sets the end of the season by the copied rules.
 		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
 		batch.Queue(`
 			INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now())
@@ -218,7 +223,9 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 			ranking.SeasonUntil{Ladder: kept.Ladder, Season: kept.Season}.Timer(), kept.Chat)
 	}
 	batch.Queue(`DELETE FROM group_players WHERE season_id IN (SELECT id FROM seasons WHERE group_id = $1)`, gone.ID)
-	batch.Queue(`DELETE FROM ladders WHERE group_id = $1`, gone.ID)
+	for _, table := range []string{"start_ratings", "imports", "ladders"} {
+		batch.Queue(`DELETE FROM `+table+` WHERE group_id = $1`, gone.ID)
+	}
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, gone.ID)
 }
 
@@ -240,7 +247,8 @@ func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chat
 	queueAlias(batch, older.External, kept)
 }
 
-// copied returns the assignments that copy the settings of a table from its row older.
+// copied returns the assignments that copy the settings of a table from the row with the alias
+// older.
 func copied(table ranking.SettingsTable) string {
 	var all []string
 	for _, s := range ranking.AllSettings() {

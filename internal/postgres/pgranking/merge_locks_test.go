@@ -18,8 +18,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// lock is a lock that a command takes. With the statement take, another session takes it first, or
-// finds out whether it is free.
+// lock is a lock that a command takes. Another session runs the statement take to get the lock
+// before the command, or to find out whether it is free.
 type lock struct{ name, take string }
 
 func group(chat ranking.Chat) lock {
@@ -46,7 +46,7 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 		waiting := dbtest.Start(command)
 		dbtest.Await(t, w.Pool, dbtest.Blocked)
 		for i, other := range order {
-			if i == at || strings.HasPrefix(other.take, "INSERT") { // which cannot be tried without effect
+			if i == at || strings.HasPrefix(other.take, "INSERT") { // an INSERT cannot be tried without effect
 				continue
 			}
 			_, err := w.Pool.Exec(t.Context(), other.take+" NOWAIT")
@@ -65,12 +65,9 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 
 func TestMergeLockOrder(t *testing.T) {
 	t.Parallel()
-	w, from, into := newMerge(t)
-	merge := func() error {
-		_, _, err := w.Store.LockPlayers(t.Context(), from, into)
-		return err
-	}
-	w.mustLockInOrder(t, merge, group(club), player("al"), player("Alice"))
+	w, _, _ := newMerge(t)
+	merge := func() error { return askAsRenamed(t.Context(), dbtest.Service(w.Store)) }
+	w.mustLockInOrder(t, merge, group(club), player("al"), standing("al"), standing("Bob"))
 	// The merge does not wait for the lock of another group of the remaining player.
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, group(attic).take)
@@ -109,11 +106,11 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestMergeAmongRecordings: merging two players while others record matches of both in two groups
-// loses no match and causes no deadlock.
+// TestMergeAmongRecordings checks that merging two players while others record matches of both in
+// two groups loses no match and causes no deadlock.
 func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
-	const each = 8 // matches in all before the merge begins, and by each reporter after it
+	const each = 8 // reports in total before the merge begins, and by each reporter after it
 	w := newWorld(t, alice, bob)
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	w.Record(t, "first", al, bob, 3, 1)

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMergeInTeams: a match in which both players of a merge play on the same side is undone, and
-// keeps both. In other matches, the remaining player replaces the merged player.
+// TestMergeInTeams checks that a match in which both players of a merge play on the same side is
+// undone, and keeps both. In other matches, the remaining player replaces the merged player.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
 	type teams [2][]command.Person
@@ -39,13 +39,13 @@ func TestMergeInTeams(t *testing.T) {
 		WHERE superseded_at = 'infinity' GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
 }
 
-// TestMergeWhereOneHasOnlyJoined: a player who has only joined a ladder can be merged with one who
-// has matches in it.
+// TestMergeWhereOneHasOnlyJoined checks that a player who has only joined a ladder can be merged
+// with a player who has matches in it.
 func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("j", alice), ranking.Join{}))
-	// as if the ladder had another start_elo when Alice joined
+	// Pretend that the ladder had another start_elo when Alice joined.
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`)
 	w.Record(t, "1", al, bob, 3, 1)
 	w.Answer(t, "m", renamed)

@@ -45,17 +45,17 @@ func (s *Store) Move(
 	return detached, nil
 }
 
-// chatRow identifies a chat. Its zero value means that there is none.
+// chatRow identifies a chat. Its zero value stands for no chat.
 type chatRow struct {
 	ID       ranking.ChatID
-	External ranking.ExternalChatID // current id
+	External ranking.ExternalChatID // Telegram's current id of the chat
 }
 
 // lockForMove returns the chats with these ids. If they differ, it locks their groups, their
 // ladders, their unfinished notices, the chats, and their boards, in this order. The dispatcher
 // locks notices before chats too. If a chat has been moved in the meantime, lockForMove fails with
-// ranking.ErrConflict. Until the transaction ends, no other transaction can record, join or queue
-// anything in these chats.
+// ranking.ErrConflict. Until the transaction ends, no other transaction can record a match, add a
+// player or queue a notice in these chats.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {
@@ -94,8 +94,8 @@ func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID
 // addAlias records an unknown id as a former id of a chat.
 func (s *Store) addAlias(ctx context.Context, earlier ranking.ExternalChatID, chat chatRow) error {
 	var batch pgx.Batch
-	// The chat has the former id for a moment, so that a transaction that inserts a chat with that
-	// id waits, and then finds the alias.
+	// Give the chat the former id for a moment. A transaction that inserts a chat with that id then
+	// waits, and finds the alias.
 	for _, id := range []ranking.ExternalChatID{earlier, chat.External} {
 		batch.Queue(`UPDATE chats SET telegram_chat_id = $2 WHERE id = $1`, chat.ID, id)
 	}

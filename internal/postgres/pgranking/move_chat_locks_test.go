@@ -44,8 +44,8 @@ func TestMoveLockOrder(t *testing.T) {
 	w.move(t)
 }
 
-// TestMoveMeetsUpsert: when a move and an upsert of the same chat id meet, the later one waits, and
-// no chat is stored under another chat's earlier id.
+// TestMoveMeetsUpsert checks that when a move and an upsert of the same chat id meet, the later one
+// waits, and no chat is stored under another chat's earlier id.
 func TestMoveMeetsUpsert(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -135,9 +135,9 @@ func (w *world) mustBeOneChat(t *testing.T) {
 	}
 }
 
-// TestMoveMeetsCommands: when two chats are merged between a command's read and write, the command
-// gets a conflict, and its retry takes effect in the combined chat. An undo locks the group before
-// it reads, so for an undo the chats are merged before the lock.
+// TestMoveMeetsCommands checks that when two chats are merged between a command's read and write,
+// the command gets a conflict, and its retry takes effect in the combined chat. An undo locks the
+// group before it reads, so for an undo the chats are merged before the lock.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*ranking.Service, ranking.Origin) error{
@@ -213,8 +213,8 @@ func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *rank
 	return l.Store.Lock(ctx, q)
 }
 
-// TestLockAfterMove: a command that has waited for a group that a merge of chats detaches gets a
-// conflict. Its retry locks the group that remains.
+// TestLockAfterMove checks that a command gets a conflict if a merge of chats has detached the
+// group while the command waited for the group's lock. Its retry locks the group that remains.
 func TestLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

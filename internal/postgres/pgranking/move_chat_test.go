@@ -21,7 +21,7 @@ func (w *world) move(t *testing.T) {
 	dbtest.Must(t, dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID))
 }
 
-// mustHaveChats checks all chats with their earlier ids.
+// mustHaveChats checks that the chats, with their earlier ids, are exactly want.
 func (w *world) mustHaveChats(t *testing.T, want ...string) {
 	t.Helper()
 	w.mustYield(t, `
@@ -30,7 +30,8 @@ func (w *world) mustHaveChats(t *testing.T, want ...string) {
 		FROM chats ORDER BY id`, want...)
 }
 
-// mustHaveOutbox checks all rows of the outbox with the messages that they reply to.
+// mustHaveOutbox checks that the rows of the outbox, with the messages that they reply to, are
+// exactly want.
 func (w *world) mustHaveOutbox(t *testing.T, want ...string) {
 	t.Helper()
 	w.mustYield(t, `
@@ -38,7 +39,8 @@ func (w *world) mustHaveOutbox(t *testing.T, want ...string) {
 		FROM outbox ORDER BY id`, want...)
 }
 
-// TestMoveRenames: a chat whose new id is unknown keeps everything that is not tied to the old id.
+// TestMoveRenames checks that a chat whose new id is unknown keeps everything that is not tied to
+// the old id.
 func TestMoveRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -77,14 +79,15 @@ func TestMoveRenames(t *testing.T) {
 	dbtest.Equal(t, "other tables have changed", kept, now)
 }
 
-// TestMoveJoins: two chats become one. The chat whose group has more matches remains, or the older
-// one if neither has more. It gets the notices of the other chat, but not the matches, standings
-// and unclaimed players of the other chat's group. Waiting notices no longer reply to messages of
-// the older chat. The settings are those of the older chat.
+// TestMoveJoins checks that a move from one stored chat to another merges the two. The chat whose
+// group has more matches remains, or the older one if neither has more. It gets the notices of the
+// other chat, but not the matches, standings and unclaimed players of the other chat's group.
+// Waiting notices no longer reply to messages of the older chat. The settings are those of the
+// older chat.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		older, newer int // how many matches
+		older, newer int // number of matches in each chat
 		kept         int // id of the remaining chat, of its group and of the group's ladder
 	}{
 		"more in the older": {2, 1, 1}, "more in the newer": {1, 2, 2}, "as many": {1, 1, 1},
@@ -107,7 +110,7 @@ func TestMoveJoins(t *testing.T) {
 			var want []string
 			for i, row := range []string{
 				"a sent to 7 in 8", "b planned", "c planned to 7 in 8 both", "d sending to 7", "e planned of two", "f planned of one",
-				// Nothing else tells the outcome, so g is sent as a message.
+				// No other notice shows the outcome, so g is sent as a message.
 				"g planned", "h expired", "i planned page:7",
 				"group_detached planned",
 			} {
@@ -149,13 +152,14 @@ func TestMoveJoins(t *testing.T) {
 	}
 }
 
-// TestMoveJoinsLadders: when two chats with two ladders each are merged, the ladders of the
-// remaining group keep their boards. The board of the other group's second ladder ends, with its
-// messages and topics. Topics of the older chat end, because they do not exist in the newer one.
+// TestMoveJoinsLadders checks that when two chats with two ladders each are merged, the ladders of
+// the remaining group keep their boards. The board of the other group's second ladder ends, with
+// its messages and topics. Topics of the older chat end, because they do not exist in the newer
+// one.
 func TestMoveJoinsLadders(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		newer  int // how many matches; the older group has one
+		newer  int // number of matches in the newer group; the older group has one
 		boards []string
 		topics []string
 		ends   string // object of the notice that expires
@@ -181,6 +185,8 @@ func TestMoveJoinsLadders(t *testing.T) {
 				UPDATE group_players s SET left_at = now()
 				    FROM players p WHERE p.id = s.player_id AND p.username = 'alice' AND season_id = 1;
 				INSERT INTO topics VALUES (1, 8, 3), (2, 8, 4);
+				INSERT INTO imports VALUES (1, 1, 1, 1, 0, '{}'), (2, 1, 2, 1, 0, '{}');
+				INSERT INTO start_ratings VALUES (1, 1, 1, 1500, 1500), (2, 1, 2, 1500, 1500);
 				INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1), (1, 3), (2, 2), (2, 4);
 				DELETE FROM outbox;
 				INSERT INTO ensured_messages VALUES
@@ -206,8 +212,8 @@ func TestMoveJoinsLadders(t *testing.T) {
 	}
 }
 
-// TestMoveKeepsFormerUsernames: after the move, a person seen in both chats has one current
-// username. All the others are kept as former usernames, each once, the latest last.
+// TestMoveKeepsFormerUsernames checks that after the move, a person seen in both chats has one
+// current username. All the others are kept as former usernames, each once, the latest last.
 func TestMoveKeepsFormerUsernames(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]int{"newer in the newer": 1, "newer in the older": 2} {
@@ -227,8 +233,8 @@ func TestMoveKeepsFormerUsernames(t *testing.T) {
 	}
 }
 
-// TestMoveKeepsWhoCame: a person who has sent a command to either chat counts as having sent one to
-// the combined chat.
+// TestMoveKeepsWhoCame checks that a person who has sent a command to either chat counts as having
+// sent one to the combined chat.
 func TestMoveKeepsWhoCame(t *testing.T) {
 	t.Parallel()
 	for older := range 2 {
@@ -265,7 +271,7 @@ func (w *world) mergeable(t *testing.T) {
 		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7');`)
 }
 
-// mustVerify replays everything and expects no findings.
+// mustVerify verifies all groups, and checks that there are no findings.
 func (w *world) mustVerify(t *testing.T) {
 	t.Helper()
 	err := ranking.Verify(t.Context(), w.Store, 0,
@@ -273,7 +279,7 @@ func (w *world) mustVerify(t *testing.T) {
 	dbtest.Must(t, err)
 }
 
-// TestEarlierIDs: queries by Telegram's chat id also find a chat by an earlier id.
+// TestEarlierIDs checks that queries by Telegram's chat id also find a chat by an earlier id.
 func TestEarlierIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -304,7 +310,7 @@ func TestEarlierIDs(t *testing.T) {
 		want int
 	}{
 		{club, ranking.MatchRef{Number: 2}, 2},
-		// The message is known by the id that the chat had when the message was sent.
+		// A message is found by the id that its chat had when the message was sent.
 		{club, ranking.MatchRef{Message: 71}, 1},
 		{dbtest.Upgraded, ranking.MatchRef{Message: 71}, 2},
 		{club, ranking.MatchRef{Message: 7, Key: "m:-100:7"}, 1},

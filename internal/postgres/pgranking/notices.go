@@ -40,10 +40,10 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
 }
 
-// TimeLeft returns the rest of a lifetime that began at sentAt. The rest is negative if the
-// lifetime is over, and nil for no limit if sentAt is zero. A sentAt in the future counts as now.
-// Both times are by the messenger's clock. The caller adds the rest to the database's clock, which
-// may differ.
+// TimeLeft returns the remaining part of a lifetime that began at sentAt. It is negative if the
+// lifetime is over. If sentAt is zero, there is no limit, and TimeLeft returns nil. A sentAt in the
+// future counts as now. Both times are by the messenger's clock. The caller adds the result to the
+// database's clock, which may differ.
 func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil
@@ -66,6 +66,11 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	if c.Page != nil {
 		queuePage(batch, now, c)
 	}
+	if p := c.ToSender; p != nil {
+		kind := notice.KindOf(p.Notice)
+		batch.Queue(insertNotice, p.Chat, c.Key, kind.Name, kind.Purpose, p.Notice, "", 0, 0,
+			TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), 0, kind.Alone, c.Language)
+	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		queueNotRecorded(batch, now, c, n)
 	} else if c.Notice != nil {
@@ -80,7 +85,7 @@ const insertNotice = `
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
 	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
-// queueNotice inserts c.Notice, together with the prompt c.Asks if there is a new one.
+// queueNotice inserts c.Notice, together with the prompt c.Asks if that is new.
 func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	language := ""
 	if c.Private {
@@ -99,8 +104,8 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 }
 
 // queueCard changes the card of a match. A card that waits to be sent is sent with the new content.
-// If the card is being sent, has ended, or is purged, an edit of its message is queued. The card's
-// own row gets the new content in any state, because a message that shows several matches is
+// If the card is being sent, is finished, or has been purged, an edit of its message is queued. The
+// card's own row gets the new content in any state, because a message that shows several matches is
 // rendered from it.
 func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) {
 	kind := notice.KindOf(card.Notice)
@@ -117,7 +122,8 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		chat, card.Match, kind.Name, kind.Purpose, labeled{card.Notice, ladder}, key, postgres.EditLifetime)
 }
 
-// labeled is a notice in its stored form, which contains the ladder's label unless that is nil.
+// labeled is a notice in its stored form, which contains the label of the ladder if ladder is not
+// nil.
 type labeled struct {
 	notice ranking.Notice
 	ladder *ranking.LadderLabel
@@ -138,7 +144,8 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
-// supersedePage replaces a waiting page for the same message.
+// supersedePage is the clause that makes an inserted page replace a waiting page for the same
+// message.
 const supersedePage = `
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,

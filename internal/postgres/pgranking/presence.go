@@ -1,24 +1,29 @@
 package pgranking
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
-// queuePresence records what a command reveals about the bot's membership in its chat.
+// queuePresence records what a command reveals about the bot's membership in the chat.
 func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	switch c.Presence {
 	case ranking.ChatSeen:
 		queueSeen(batch, []ranking.ChatID{c.Chat})
 	case ranking.BotActive:
 		batch.Queue(`UPDATE chats SET is_active = true, `+postgres.Unparked+` WHERE id = $1`, c.Chat)
-		// the bot may have been given the right to pin
+		// The bot may have been given the right to pin.
 		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat)
 	case ranking.BotInactive:
-		// without greeted_at, the bot greets as soon as it is back
+		// Without greeted_at, the bot greets the chat as soon as it is back.
 		batch.Queue(`
 			UPDATE chats
 			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
@@ -26,9 +31,19 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
+// PrivateChat implements ranking.Store.
+func (s *Store) PrivateChat(ctx context.Context, user ladder.UserID) (chat ranking.ChatID, err error) {
+	const sql = `SELECT id FROM chats WHERE telegram_chat_id = $1 AND is_active AND parked_at IS NULL`
+	err = s.db.QueryRow(ctx, sql, user).Scan(&chat)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, fmt.Errorf("find a private chat: %w", Translate(err))
+	}
+	return chat, nil
+}
+
 // queueSeen records that chats have sent something, so the bot is in them. A chat that was marked
-// as left is no longer parked. Any other parked chat may be tried again FirstParking after
-// parked_at at the latest.
+// as left is no longer parked. For any other parked chat, parked_until becomes at most FirstParking
+// after parked_at.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats
@@ -38,8 +53,9 @@ func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 		WHERE id = ANY ($1) AND (NOT is_active OR parked_until > parked_at + `+postgres.FirstParking+`)`, chats)
 }
 
-// queueGreeted records a greeting and, if they are known, when the bot was added and the language.
-// A chosen language stays. The batch fails if another greeting has been recorded since the read.
+// queueGreeted records a greeting and, if known, the time at which the bot was added and the chat's
+// language. A chosen language stays. The batch fails if another greeting has been recorded since
+// the read.
 func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
 	batch.Queue(`
 		WITH greeted AS (

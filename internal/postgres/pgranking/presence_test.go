@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// presence reads the state of the only chat: its language, whether it is active and parked, after
+// presence selects the state of the only chat: its language, whether it is active and parked, after
 // how many refusals, for how many seconds it is frozen, and when it was greeted and the bot was
 // added.
 const presence = `
@@ -20,6 +20,27 @@ const presence = `
 	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
 	       'greeted ' || extract(epoch FROM greeted_at)::bigint, 'added ' || extract(epoch FROM added_at)::bigint)
 	FROM chats`
+
+// TestPrivateChat checks that a private chat is found unless the person has blocked the bot, or
+// Telegram has refused a message to them.
+func TestPrivateChat(t *testing.T) {
+	t.Parallel()
+	w := dbtest.NewWorld(t)
+	dbtest.Exec(t, w.Pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (7, 'private')`)
+	for state, want := range map[string]bool{
+		"is_active = true, parked_at = NULL":   true,
+		"is_active = false, parked_at = now()": false,
+		"is_active = true, parked_at = now()":  false,
+	} {
+		dbtest.Exec(t, w.Pool, `UPDATE chats SET `+state+` WHERE telegram_chat_id = 7`)
+		if chat, err := w.Store.PrivateChat(t.Context(), 7); err != nil || chat != 0 != want {
+			t.Errorf("%s: chat %d, %v", state, chat, err)
+		}
+	}
+	if chat, err := w.Store.PrivateChat(t.Context(), 8); err != nil || chat != 0 {
+		t.Errorf("an unknown person: chat %d, %v", chat, err)
+	}
+}
 
 func TestPresence(t *testing.T) {
 	t.Parallel()
@@ -40,7 +61,7 @@ func TestPresence(t *testing.T) {
 			"is_active = false, frozen_until = now() + interval '100 s'", ranking.Changes{}, "en active frozen 100",
 		},
 		"seen, left": {"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active"},
-		// Telegram confirms that the bot may write: no need to wait.
+		// Telegram confirms that the bot may write, so the chat is no longer parked.
 		"present":              {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, refused":     {"parked_at = now(), parked_until = now() + interval '1 day', parkings = 4", present, "en active"},
 		"present, no language": {"language = 'de'", present, "de active"},
@@ -74,8 +95,8 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestGreetedConcurrently: if the stored greeting has changed since the read, a new greeting
-// conflicts and changes nothing.
+// TestGreetedConcurrently checks that if the stored greeting has changed since the read, a new
+// greeting conflicts and changes nothing.
 func TestGreetedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -102,8 +123,8 @@ func TestGreetedConcurrently(t *testing.T) {
 	}
 }
 
-// TestMoveAndGroupLife: after two chats are merged, the bot is in the combined chat if it was in
-// either, and members of either group are members of the remaining group.
+// TestMoveAndGroupLife checks that after two chats are merged, the bot is in the combined chat if
+// it was in either, and members of either group are members of the remaining group.
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -126,8 +147,9 @@ func TestMoveAndGroupLife(t *testing.T) {
 	w.mustVerify(t)
 }
 
-// TestMoveWhenTheNewerIsGreeted: if the older chat was greeted too, waiting notices of events in
-// the newer chat are dropped. Notices that are being sent stay, and every command keeps its answer.
+// TestMoveWhenTheNewerIsGreeted checks that if the older chat was greeted too, waiting notices of
+// events in the newer chat are dropped. Notices that are being sent stay, and every command keeps
+// its answer.
 func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -162,8 +184,8 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	}
 }
 
-// TestMoveOfAGroupThatTheBotIsNotIn: after a move, the bot counts as being in the chat, even if it
-// was marked as not being there. The chat is no longer parked.
+// TestMoveOfAGroupThatTheBotIsNotIn checks that after a move, the bot counts as being in the chat,
+// even if it was marked as not being there. The chat is no longer parked.
 func TestMoveOfAGroupThatTheBotIsNotIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,7 +32,7 @@ const foundPrompt = `
 func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.PromptID, found **ranking.Prompt) {
 	type promptRow struct {
 		ranking.Prompt
-		Request []byte // Report, Wizard or Which, depending on the kind
+		Request []byte // Report, Wizard, Which or Import, depending on the kind
 	}
 	batch.Queue(foundPrompt, chat, id).Query(func(rows pgx.Rows) error {
 		p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[promptRow])
@@ -50,6 +49,8 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 			err = json.Unmarshal(p.Request, &p.Wizard)
 		case ranking.PromptWhich:
 			err = json.Unmarshal(p.Request, &p.Which)
+		case ranking.PromptImport:
+			err = json.Unmarshal(p.Request, &p.Import)
 		}
 		if err != nil {
 			return fmt.Errorf("decode the prompt: %w", err)
@@ -60,7 +61,7 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 }
 
 // queuePrompt inserts a prompt with its notice and its timer. args are the arguments of
-// insertNotice. The timer is due a PromptWindow after the notice expires.
+// insertNotice. The timer is due a Window after the notice expires.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
@@ -70,10 +71,11 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		    SELECT id, chat_id, $13, nullif($14::bigint, 0), $15, nullif($16::bigint, 0), $17 FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
 		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $18::interval) + $19::interval FROM notice`,
-		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request(p), undeliveredWindow, ranking.PromptWindow)...)
+		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request(p), undeliveredWindow, p.Kind.Window())...)
 }
 
-// request returns the report, wizard or choice that the prompt stores as JSON, nil if it has none.
+// request returns the report, wizard, choice or import that the prompt stores as JSON, nil if it
+// has none.
 func request(p ranking.NewPrompt) any {
 	switch {
 	case p.Report != nil:
@@ -82,6 +84,8 @@ func request(p ranking.NewPrompt) any {
 		return p.Wizard
 	case p.Which != nil:
 		return p.Which
+	case p.Import != nil:
+		return p.Import
 	}
 	return nil
 }
@@ -92,8 +96,9 @@ func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 	batch.Queue(closePrompts(`asked_at < now() AND request ->> 'key' = $3`), c.Chat, ranking.PromptCanceled, messageOf(c))
 }
 
-// closePrompts returns the statement that closes the open prompts of the chat $1 that meet the
-// condition, with $2 as the end.
+// closePrompts returns the statement that closes the open prompts of the chat $1 that meet
+// condition, and stores $2 as the way in which they were closed. condition is SQL about the prompt
+// p.
 func closePrompts(condition string) string {
 	return `
 		WITH closed AS (
@@ -103,9 +108,9 @@ func closePrompts(condition string) string {
 		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT ` + promptTimer + ` FROM closed))`
 }
 
-// namesPlayer holds for a prompt p about the player $3, whom the variables $4 of the jsonpath
-// identify: the player plays in a match that the prompt is about, in a reading, in a team of a
-// wizard, or against its only opponent.
+// namesPlayer holds for a prompt p about the player $3 of the group $4, or about a player who
+// counts as that one. The player is in a match that the prompt is about, in a reading, or in a team
+// of a wizard, or is the reporter or the only opponent of a wizard without teams.
 const namesPlayer = `(EXISTS (
 		    SELECT FROM match_players WHERE player_id = $3 AND match_id = ANY (
 		        ARRAY(SELECT jsonb_path_query(p.request, '$.**.match')::bigint) || p.match_id))
@@ -114,27 +119,26 @@ const namesPlayer = `(EXISTS (
 		        WHEN p.kind = 'wizard' AND NOT p.request ? 'teams' THEN jsonb_build_array(
 		            p.request -> 'reporter', CASE WHEN p.request #> '{opponents,1}' IS NULL THEN p.request -> 'opponents' END)
 		        END)::text)::jsonb,
-		    '$.** ? (@.player == $player || @.id == $id || @.username == $username)', $4))`
+		    '$.** ? (@.player == $player[*] || @.id == $id[*] || @.username == $username[*])', (
+		        SELECT jsonb_build_object('player', jsonb_agg(p.id), 'id', jsonb_agg(p.telegram_user_id),
+		            'username', jsonb_agg(lower(CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END)))
+		        FROM (SELECT $3::bigint AS id
+		              UNION ALL SELECT player_id FROM sightings WHERE group_id = $4 AND counts_as = $3) AS named
+		        JOIN players p ON p.id = named.id
+		        LEFT JOIN sightings s ON s.group_id = $4 AND s.player_id = p.id)))`
 
 // queuePromptsOver closes the open prompts that name a player who was taken out of the rankings,
 // and says so in their messages.
 func queuePromptsOver(batch *pgx.Batch, c ranking.Changes, o *ranking.TakenOut) {
 	kind := notice.KindOf(o.Over)
-	who := map[string]any{"player": o.Player, "id": nil, "username": nil}
-	if o.UserID != 0 {
-		who["id"] = o.UserID
-	}
-	if o.Username != "" {
-		who["username"] = strings.ToLower(o.Username)
-	}
 	batch.Queue(`
 		INSERT INTO outbox
 		    (chat_id, key, kind, purpose, payload, action, edited_message_id, supersede_key, expires_at, alone)
 		SELECT $1, $2, $5, $6, $7, 'page', telegram_message_id, 'page:' || telegram_message_id, now() + $8::interval, true
 		FROM prompts p
 		WHERE chat_id = $1 AND closed_at IS NULL AND telegram_message_id IS NOT NULL AND `+namesPlayer+supersedePage,
-		c.Chat, c.Key, o.Player, who, kind.Name, kind.Purpose, o.Over, kind.Purpose.Lifetime())
-	batch.Queue(closePrompts(namesPlayer), c.Chat, ranking.PromptExpired, o.Player, who)
+		c.Chat, c.Key, o.Player, o.Group, kind.Name, kind.Purpose, o.Over, kind.Purpose.Lifetime())
+	batch.Queue(closePrompts(namesPlayer), c.Chat, ranking.PromptExpired, o.Player, o.Group)
 }
 
 // queueChangedPrompt changes the question of a prompt and restarts its timer. The batch fails if
@@ -143,10 +147,10 @@ func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`
 		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
 		SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.Kind, request(p))
-	batch.Queue(`UPDATE timers SET due_at = now() + $2::interval WHERE key = $1`, p.ID.Timer(), ranking.PromptWindow)
+	batch.Queue(`UPDATE timers SET due_at = now() + $2::interval WHERE key = $1`, p.ID.Timer(), p.Kind.Window())
 }
 
-// promptTimer is ranking.PromptID.Timer in SQL, of the column id.
+// promptTimer is ranking.PromptID.Timer in SQL, for the column id.
 const promptTimer = `'` + ranking.PromptTimer + `' || id`
 
 // queueClosedPrompt closes a prompt and deletes its timer, unless queueFired deletes the timer. The

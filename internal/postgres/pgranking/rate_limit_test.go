@@ -12,8 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestRecentUsage: commands count by their own dates, during the minute up to the date of the
-// current command. Commands in the bucket RateSlowed also count during the minute after that date.
+// TestRecentUsage checks that a command counts if it was sent during the minute up to the date of
+// the current command. A command in the bucket RateSlowed also counts if it was sent during the
+// minute after that date.
 func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -48,8 +49,8 @@ func TestRecentUsage(t *testing.T) {
 	dbtest.Equal(t, "reads of the chat", ranking.RecentUsage{Results: 1}, ask(-1))
 }
 
-// TestCountingScansNothing: counting scans no table, however many commands other senders have sent,
-// or the same sender has sent long ago.
+// TestCountingScansNothing checks that counting scans no table, however many commands other senders
+// have sent, or the same sender has sent long ago.
 func TestCountingScansNothing(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -89,8 +90,8 @@ func TestCountingScansNothing(t *testing.T) {
 	}
 }
 
-// TestExtensibleNoticeWaits: a notice that can still be added to is taken only when it is the first
-// of its lane.
+// TestExtensibleNoticeWaits checks that a notice to which results can still be added is taken only
+// when it is the first of its lane.
 func TestExtensibleNoticeWaits(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewEmptyMail(t)

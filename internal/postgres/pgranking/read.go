@@ -176,15 +176,15 @@ func ladderFields(l *ranking.GroupLadder) []any {
 	}
 }
 
-// people is the query for the people with the user ids $2 and usernames $3; a person who has
-// neither is the player $9 (a guest, or any player whom only a button names), or the guest with the
-// folded name $10. %[1]s takes extra WITH queries, and %[2]s extra columns. The first $4 people get
-// an id if they are not players yet. $7 is the ladder, 0 for the default one, and $8 its season, 0
-// for the current one.
+// people is the query for people who are identified by their user ids ($2) or usernames ($3). A
+// person who has neither is identified as the player $9, such as a guest or a player whom a button
+// names, or as the guest with the folded name $10. %[1]s takes extra WITH queries, and %[2]s extra
+// columns. The first $4 people get an id if they are not players yet. $7 is the ladder, 0 for the
+// default one, and $8 its season, 0 for the current one.
 //
-// $6 marks the people whom the message, sent at $5, shows with their username. A mention does not
-// mean an account that the message shows with another username, unless the account was seen with
-// the mentioned one after $5, or $5 is null.
+// $6 marks the people whom the message, sent at $5, shows with their username. If the message shows
+// an account with a new username, a mention of its stored username means the account only if that
+// username was seen after $5, or if $5 is null.
 //
 // The last join must choose a player as ranking.Known.Identify does. LIMIT 1 makes the planner look
 // up each row by its key even in a new database, where it would otherwise scan whole groups. So the
@@ -202,21 +202,19 @@ var people = `
 		       ` + playerColumns("unclaimed") + `,
 		       ` + playerColumns("counts") + `,
 		       seen.seen_at IS NOT NULL, coalesce(seen.username, ''), seen.seen_at, coalesce(seen.came, false),
-		       coalesce(CASE WHEN counts.id IS NULL THEN coalesce(seen.nick, by_name.nick, own.nick)
+		       coalesce(CASE WHEN counts.id IS NULL THEN coalesce(seen.nick, by_name.nick)
 		           ELSE counts.nick END, ''),
-		       CASE WHEN counts.id IS NULL THEN coalesce(seen.out_at, by_name.out_at, own.out_at)
+		       CASE WHEN counts.id IS NULL THEN coalesce(seen.out_at, by_name.out_at)
 		           ELSE counts.out_at END IS NOT NULL,
 		       ` + postgres.StandingColumns + `,
 		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL
 		           THEN nextval('players_id_seq') ELSE 0 END,
-		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.username IS NOT NULL
+		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.username IS NOT NULL AND counts.id IS NULL
 		           AND NOT EXISTS (SELECT FROM group_players WHERE player_id = unclaimed.id AND played > 0)%[2]s
 		FROM unnest($2::bigint[], $3::text[], $9::bigint[], $10::text[])
 		    WITH ORDINALITY AS person (user_id, username, guest, folded, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
-		LEFT JOIN LATERAL (
-		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
 		    SELECT player_id, seen_at, nick, out_at, counts_as FROM sightings
 		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username)
@@ -229,21 +227,14 @@ var people = `
 		    LIMIT 1) AS by_name ON true
 		LEFT JOIN LATERAL (
 		    (SELECT * FROM players
-		     WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1)
-		    UNION ALL
-		    (SELECT * FROM players
-		     WHERE id = nullif(person.guest, 0) AND coalesce(group_id, here.group_id) = here.group_id LIMIT 1)
-		    UNION ALL
-		    (SELECT * FROM players WHERE group_id = here.group_id AND folded = nullif(person.folded, '') LIMIT 1)
-		    LIMIT 1) AS unclaimed ON true
+		     WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1)%[3]s) AS unclaimed ON true
 		LEFT JOIN LATERAL (
-		    SELECT nick, out_at, counts_as FROM sightings
-		    WHERE by_id.id IS NULL AND by_name.id IS NULL AND group_id = here.group_id AND player_id = unclaimed.id
-		    LIMIT 1) AS own ON true
+		    SELECT * FROM sightings WHERE group_id = here.group_id
+		      AND player_id = coalesce(by_id.id, CASE WHEN by_name.id IS NULL THEN unclaimed.id END) LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
 		    SELECT p.*, o.nick, o.out_at FROM players p
 		    LEFT JOIN sightings o ON o.group_id = here.group_id AND o.player_id = p.id
-		    WHERE p.id = coalesce(seen.counts_as, by_name.counts_as, own.counts_as)
+		    WHERE p.id = coalesce(seen.counts_as, by_name.counts_as)
 		    LIMIT 1) AS counts ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM group_players
@@ -252,13 +243,26 @@ var people = `
 		    LIMIT 1) AS s ON true
 		ORDER BY person.place`
 
+// orGuest extends the players among whom the query people looks for a person without an account.
+// Messages without guests, which are most, do without it, because a larger plan takes longer to
+// start.
+const orGuest = `
+		    UNION ALL
+		    (SELECT * FROM players
+		     WHERE person.guest <> 0 AND id = person.guest AND coalesce(group_id, here.group_id) = here.group_id LIMIT 1)
+		    UNION ALL
+		    (SELECT * FROM players
+		     WHERE person.folded <> '' AND group_id = here.group_id AND folded = person.folded LIMIT 1)
+		    LIMIT 1`
+
+// The query people without and with guests.
 var (
-	onlyPeople = fmt.Sprintf(people, "", "")
+	onlyPeople = [2]string{fmt.Sprintf(people, "", "", ""), fmt.Sprintf(people, "", "", orGuest)}
 	// peopleOfResult also reads the leaders, in the same statement, so that they are no older than
 	// the standings.
-	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (
-		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (`+leaders+`) AS leader)`, `,
-		       (SELECT ids FROM leaders), (SELECT elos FROM leaders)`)
+	peopleOfResult = [2]string{
+		fmt.Sprintf(people, leaders, leaderColumns, ""), fmt.Sprintf(people, leaders, leaderColumns, orGuest),
+	}
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -266,12 +270,14 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	n := len(people)
 	ids, usernames, now := make([]int64, n), make([]string, n), make([]bool, n)
 	guests, folded := make([]int64, n), make([]string, n)
+	hasGuests := 0 // index of the query
 	for i, p := range people {
 		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
-		if p.IsGuest() {
-			guests[i] = int64(p.Player)
-		} else if p.IsNewGuest() {
-			folded[i] = command.FoldName(p.Name)
+		switch {
+		case p.IsGuest():
+			hasGuests, guests[i] = 1, int64(p.Player)
+		case p.IsNewGuest():
+			hasGuests, folded[i] = 1, command.FoldName(p.Name)
 		}
 	}
 	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New,
@@ -283,7 +289,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		sql, extra = peopleOfResult, []any{&standings, &elos}
 		arguments = append(arguments, r.At, r.Limit)
 	}
-	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql[hasGuests], arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
 		known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			k, err := scanKnown(row, people[place], extra...)
@@ -303,7 +309,8 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// scanKnown scans the facts about a person, and the extra columns.
+// scanKnown scans a row about a person from the query people. The extra columns are scanned into
+// extra.
 func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ranking.Known, error) {
 	var players [4]ranking.Player
 	var isSeen bool
@@ -331,7 +338,8 @@ func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ran
 	return k, err
 }
 
-// playerColumns lists the columns of the player p. They are zero if there is none.
+// playerColumns lists the columns of the player with the table alias p. They are zero if there is
+// no player.
 func playerColumns(p string) string {
 	return fmt.Sprintf(`coalesce(%[1]s.id, 0), coalesce(%[1]s.telegram_user_id, 0), coalesce(%[1]s.username, ''),
 		       coalesce(%[1]s.display_name, '')`, p)
@@ -380,25 +388,22 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
 		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, coalesce(s.here, false),
-		       coalesce(seen.nick, ''), seen.out_at IS NOT NULL, (
-		           SELECT jsonb_agg(jsonb_build_object('for', m.counts_as, 'ID', p.id,
-		               'UserID', coalesce(p.telegram_user_id, 0), 'Username', coalesce(p.username, ''),
-		               'Name', p.display_name)
-		               ORDER BY p.id)
-		           FROM sightings m JOIN players p ON p.id = m.player_id
-		           WHERE m.group_id = ` + postgres.ThisGroup + ` AND m.counts_as IS NOT NULL)` +
+		       coalesce(seen.nick, ''), seen.out_at IS NOT NULL,
+		       CASE coalesce(nullif(s.name, seen.nick), account.display_name) WHEN '` + ranking.Nameless + `' THEN (
+		           SELECT 1 + count(DISTINCT player_id) FROM group_players -- as in postgres.NamesOfPlayers
+		           WHERE season_id IN (SELECT season_id FROM ladders WHERE group_id = ` + postgres.ThisGroup + `)
+		             AND lower(name) = '` + ranking.Nameless + `' AND player_id < account.id) ELSE 0 END` +
 		everybodyIn(postgres.ThisGroup,
 			`coalesce(nullif($3::bigint, 0), `+postgres.LadderOf("season_id", postgres.ThisGroup, "$2")+`)`) + `
 		ORDER BY s.id`
 	batch.Queue(sql, q.Chat.ID, q.Ladder, q.Season).Query(func(rows pgx.Rows) (err error) {
-		var counted []countedPlayer
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
 			var s ladder.Standing
 			var here bool
 			k := ranking.Known{Player: &p}
 			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s),
-				[]any{&k.Former, &k.Left, &here, &k.Nick, &k.Out, &counted})...)
+				[]any{&k.Former, &k.Left, &here, &k.Nick, &k.Out, &k.Nameless})...)
 			if k.Nick != "" {
 				k.Shown = p.Name
 			}
@@ -408,22 +413,29 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 			}
 			return k, err
 		})
-		for _, c := range counted {
-			isFor := func(k ranking.Known) bool { return k.Player.ID == c.For }
-			if i := slices.IndexFunc(*all, isFor); i >= 0 {
-				k := (*all)[i]
-				k.Named, k.Former, k.Shown = &c.Player, "", ""
-				*all = append(*all, k)
-			}
-		}
 		return err
 	})
-}
-
-// countedPlayer is a player who counts as another one.
-type countedPlayer struct {
-	For ladder.PlayerID `json:"for"`
-	ranking.Player
+	batch.Queue(`
+		SELECT `+playerColumns("p")+`, m.counts_as, coalesce(m.nick, ''), coalesce(array_to_string(m.former, ' '), '')
+		FROM sightings m JOIN players p ON p.id = m.player_id
+		WHERE m.group_id = `+postgres.ThisGroup+` AND m.counts_as IS NOT NULL ORDER BY p.id`, q.Chat.ID).
+		Query(func(rows pgx.Rows) error {
+			var p ranking.Player
+			var as ladder.PlayerID
+			var nick, former string
+			_, err := pgx.ForEachRow(rows, append(playerFields(&p), (*int64)(&as), &nick, &former), func() error {
+				if i := slices.IndexFunc(*all, func(k ranking.Known) bool { return k.Player.ID == as }); i >= 0 {
+					k, named := (*all)[i], p
+					k.Named, k.Former, k.Shown, k.Nameless = &named, former, "", 0
+					if nick != "" {
+						named.Name, k.Shown = nick, p.Name
+					}
+					*all = append(*all, k)
+				}
+				return nil
+			})
+			return err
+		})
 }
 
 // queueLastMatches reads the sender's last matches in the query's ladder, and the ladder's last
@@ -439,11 +451,11 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		    SELECT id, max(side) AS side FROM (
 		        (SELECT m.id, mp.side FROM match_players mp
 		         CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		         WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + this + ` AND m.undone_at IS NULL
+		         WHERE mp.player_id = ` + countingSender + ` AND m.ladder_id = ` + this + ` AND m.undone_at IS NULL
 		         ORDER BY mp.match_id DESC LIMIT $3)
 		        UNION ALL
-		        (SELECT id, 0 FROM matches WHERE ladder_id = ` + this + ` AND undone_at IS NULL
-		         ORDER BY number DESC LIMIT $3)) AS own_or_not
+		        (SELECT id, 0 FROM matches m WHERE ladder_id = ` + this + ` AND undone_at IS NULL
+		         ORDER BY ` + postgres.Position + ` DESC LIMIT $3)) AS own_or_not
 		    GROUP BY id) AS last
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = last.id LIMIT 1) AS m
 		CROSS JOIN LATERAL (
@@ -472,13 +484,17 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders selects up to $12 players at the top of the ladder as of $11. The WITH query "here" names
-// the ladder.
-var leaders = `
-		SELECT id, elo FROM group_players
-		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$11", "hide_days") + ` FROM here)
-		ORDER BY elo DESC, id LIMIT $12`
+// leaders is a WITH query that selects up to $12 players at the top of the ladder as of $11. The
+// WITH query "here" names the ladder.
+var leaders = `, leaders AS MATERIALIZED (
+		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (
+		        SELECT id, elo FROM group_players
+		        WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here)
+		          AND left_at IS NULL AND last_played_at > (SELECT ` + postgres.ActiveSince("$11", "hide_days") + ` FROM here)
+		        ORDER BY elo DESC, id LIMIT $12) AS leader)`
+
+const leaderColumns = `,
+		       (SELECT ids FROM leaders), (SELECT elos FROM leaders)`
 
 // LargestUpset implements ranking.Store. Without OFFSET, the planner may search the upsets of all
 // time, from the largest one down, for one of the month.
@@ -502,7 +518,8 @@ const maxRecent = 200
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	sql := `
 		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets,
-		       coalesce(m.games, '') AS games, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
+		       coalesce(m.games, '') AS games, m.played_at, ` + postgres.ReportedAt + ` AS reported_at,
+		       coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b,
 		       EXISTS (SELECT FROM prompts p
@@ -513,18 +530,22 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 		               OR p.closed_as = 'answered' AND p.request ? 'completes' AND m.winner IS NULL)) AS twice
 		FROM matches m
 		WHERE m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$7") + `
-		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
+		  AND m.played_at BETWEEN $9::timestamptz AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
 		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL
 		       OR m.played_at BETWEEN $2::timestamptz - $8::interval AND $2::timestamptz + $8::interval
 		       OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
 		ORDER BY m.played_at DESC, m.number DESC LIMIT $6`
+	since := q.DuplicatesOf.Add(-ranking.SameGameWindow)
+	if !q.DuplicatesSince.IsZero() {
+		since = q.DuplicatesSince
+	}
 	var a, b []int // nil for any score
 	for _, s := range q.DuplicateScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
 	batch.Queue(sql,
-		q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder, ranking.RepeatWindow,
+		q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder, ranking.RepeatWindow, since,
 	).Query(func(rows pgx.Rows) (err error) {
 		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
@@ -537,6 +558,7 @@ type recentMatch struct {
 	Changes int
 	resultRow
 	PlayedAt     time.Time
+	ReportedAt   time.Time
 	ReportedBy   ladder.PlayerID
 	SideA, SideB []ladder.PlayerID
 	Twice        bool
@@ -544,8 +566,8 @@ type recentMatch struct {
 
 func (m recentMatch) match() ranking.RecentMatch {
 	return ranking.RecentMatch{
-		Number: m.Number, Key: m.Key, Changes: m.Changes, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy,
-		Players: [2][]ladder.PlayerID{m.SideA, m.SideB}, Twice: m.Twice,
+		Number: m.Number, Key: m.Key, Changes: m.Changes, Result: m.result(), PlayedAt: m.PlayedAt, ReportedAt: m.ReportedAt,
+		ReportedBy: m.ReportedBy, Players: [2][]ladder.PlayerID{m.SideA, m.SideB}, Twice: m.Twice,
 	}
 }
 

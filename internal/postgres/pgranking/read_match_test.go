@@ -16,7 +16,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// matches returns the matches that ref refers to.
+// matches returns the matches that ref refers to in a command from sender in chat.
 func (w *world) matches(
 	t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *command.Person,
 ) []ranking.StoredMatch {
@@ -28,9 +28,9 @@ func (w *world) matches(
 	return snap.Matches
 }
 
-// TestReadMatch: every kind of reference finds its matches. In order, the matches are two in the
-// club, one in the annex, a third in the club, which is undone, and a second in the annex. Carol
-// has reported the first and the third of the club.
+// TestReadMatch checks that every kind of reference finds its matches. The club has three matches,
+// the last of which is undone, and the annex has two. Carol has reported the club's first and third
+// match. The club's third match is older than the annex's second one.
 func TestReadMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -101,7 +101,7 @@ func TestReadMatchDetails(t *testing.T) {
 		SET k_factor = 24, provisional_k_factor = 48, provisional_matches = 2, margin_of_victory = true WHERE number = 4`)
 	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET k_factor = 48 FROM matches m WHERE m.id = match_id AND number = 4`)
 	found := w.matches(t, club, ranking.MatchRef{Number: 2}, nil)
-	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
+	history, err := w.Store.MatchHistory(t.Context(), 1, ladder.PositionOf(2))
 	dbtest.Must(t, err)
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
 	result := ladder.Result{
@@ -110,9 +110,10 @@ func TestReadMatchDetails(t *testing.T) {
 	want := []ranking.StoredMatch{{
 		RecentMatch: ranking.RecentMatch{
 			Number: 2, Key: "m2", Changes: 2, Result: result,
-			PlayedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ladder.PlayerID{{a}, {b}},
+			PlayedAt: dbtest.SentAt, ReportedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ladder.PlayerID{{a}, {b}},
 		},
-		Ladder: 1, Season: 1, Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Later: 2, SidesSwapped: true,
+		Ladder: 1, Season: 1, Position: ladder.PositionOf(2),
+		Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Later: 2, SidesSwapped: true,
 	}}
 	dbtest.Equal(t, "match", want, found,
 		cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID"))
@@ -132,11 +133,12 @@ func TestReadMatchDetails(t *testing.T) {
 		return e
 	}
 	matches := []ladder.Match{
-		{Number: 2, RatingRules: usual, Result: result, PlayedAt: dbtest.SentAt, Undone: true, Parts: []ladder.Part{part(a, 1, nil), part(b, 2, nil)}},
-		{Number: 3, RatingRules: usual, Result: draw, PlayedAt: dbtest.SentAt, Parts: []ladder.Part{
+		{Number: 2, Position: ladder.PositionOf(2), RatingRules: usual, Result: result, PlayedAt: dbtest.SentAt, Undone: true,
+			Parts: []ladder.Part{part(a, 1, nil), part(b, 2, nil)}},
+		{Number: 3, Position: ladder.PositionOf(3), RatingRules: usual, Result: draw, PlayedAt: dbtest.SentAt, Parts: []ladder.Part{
 			part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1)),
 		}},
-		{Number: 4, RatingRules: special, Result: win, PlayedAt: dbtest.SentAt, Parts: []ladder.Part{
+		{Number: 4, Position: ladder.PositionOf(4), RatingRules: special, Result: win, PlayedAt: dbtest.SentAt, Parts: []ladder.Part{
 			part(b, 1, provisional(entry(1501, 1516, 1501, 0))), part(c, 2, provisional(entry(1484, 1469, 1500, -1))),
 		}},
 	}
@@ -149,8 +151,8 @@ func TestReadMatchDetails(t *testing.T) {
 	dbtest.Equal(t, "standings", []string{"Alice", "Carol", "Bobby"}, names)
 }
 
-// TestReadLastCounted: the last match that counts is read in addition to the match that the command
-// refers to.
+// TestReadLastCounted checks that a read with Needs.LastCounted returns the sender's last match
+// that counts, in addition to the match to which the command refers.
 func TestReadLastCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -182,8 +184,8 @@ func TestReadLastCounted(t *testing.T) {
 	}
 }
 
-// TestReadAsked: a prompt that is closed, or has waited too long for its delivery, does not count
-// as open.
+// TestReadAsked checks that a prompt does not count as open if it is closed or has waited too long
+// for its delivery.
 func TestReadAsked(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)

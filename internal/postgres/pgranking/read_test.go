@@ -28,7 +28,8 @@ func TestReadNothingKnown(t *testing.T) {
 		got, cmpopts.EquateEmpty())
 }
 
-// TestReadNewPeople: each unknown person among the first Needs.New people of a query gets an id.
+// TestReadNewPeople checks that each unknown person among the first Needs.New people of a query
+// gets an id.
 func TestReadNewPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})
@@ -55,10 +56,10 @@ func TestReadNewPeople(t *testing.T) {
 	}
 }
 
-// TestReadGivenUpUsername: a mention does not mean the account that was last seen with the username
-// if the same message shows that account with another username. If the message is older than the
-// sighting, or of unknown age, or if the other username comes from an earlier message or from the
-// store, the mention does mean the account.
+// TestReadGivenUpUsername checks that a mention of a username does not mean the account last seen
+// with it if the same message shows that account with another username. The mention does mean the
+// account if the message is older than the sighting or of unknown age, or if the other username
+// comes from an earlier message or from the store.
 func TestReadGivenUpUsername(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
@@ -119,8 +120,8 @@ func TestReadKnownChat(t *testing.T) {
 	dbtest.Equal(t, "snapshot", want, w.Read(t))
 }
 
-// TestReadOfAnEdit: an edit counts as handled if it was handled before, or if its message was
-// answered. A refusal of its message is not enough.
+// TestReadOfAnEdit checks that an edit counts as handled if it was handled before, or if its
+// message was answered. A refusal of its message is not enough.
 func TestReadOfAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -167,7 +168,7 @@ func TestReadPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// With a neighbor on either side, so that a mix-up shows.
+			// The person is read between two others, so that the test detects mixed-up rows.
 			got := w.Read(t, bob, tc.person, zoe).People
 			want := []ranking.Known{
 				{ByID: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")},
@@ -209,8 +210,8 @@ func TestReadStandings(t *testing.T) {
 	}
 }
 
-// TestReadElsewhere: a username means no account in a group where no account was seen with that
-// username, and an unclaimed player exists only in the group of the mention.
+// TestReadElsewhere checks that a username means no account in a group where no account was seen
+// with that username, and an unclaimed player exists only in the group of the mention.
 func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})

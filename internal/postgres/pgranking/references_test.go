@@ -47,9 +47,9 @@ func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	return all
 }
 
-// newReferences returns a world in which every column that refers to a chat has a row for the newer
-// of two chats, and every column that can refer to an unclaimed player has a row for one of the
-// newer chat.
+// newReferences returns a world with two chats. Every column that refers to a chat has a row for
+// the newer chat, and every column that can refer to an unclaimed player has a row for an unclaimed
+// player of the newer chat.
 func newReferences(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob)
@@ -62,6 +62,8 @@ func newReferences(t *testing.T) *world {
 		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
 		INSERT INTO boards (chat_id, ladder_id) VALUES (2, 2);
 		INSERT INTO topics VALUES (2, 8, 2);
+		INSERT INTO imports VALUES (2, 1, 2, 1, 1, '{}');
+		INSERT INTO start_ratings VALUES (2, 1, 1, 1500, 1600);
 		`+dbtest.PadelLadders("id = 2")+`
 		INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) VALUES (2, 3, 2, 1), (2, 2, 3, 1);
 		INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 2, 'undo', 2);
@@ -72,8 +74,8 @@ func newReferences(t *testing.T) *world {
 	return w
 }
 
-// TestJoinedChatLeavesNothing: after two chats are merged, every reference to the chat that is gone
-// points to the kept chat, including the record of a group's former chat.
+// TestJoinedChatLeavesNothing checks that after two chats are merged, every reference to the chat
+// that is gone points to the kept chat, including the record of a group's former chat.
 func TestJoinedChatLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)
@@ -95,19 +97,19 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 		"1 has 1", "2 had 1", "3 had 1")
 }
 
-// TestMergedPlayerLeavesNothing: after an unclaimed player is merged into an account, no column
-// refers to the unclaimed player, except the mapping, columns that are read by way of it, and
-// columns that say who was named.
+// TestMergedPlayerLeavesNothing checks that only certain columns still refer to an unclaimed player
+// who has been merged into an account: the mapping, the columns that are read through it, and the
+// columns that record who was named.
 func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
-	// No row refers to al here: an unclaimed player has sent no command and was never seen, and
-	// nobody was merged into al.
+	// No row refers to al in these columns: an unclaimed player has sent no command and was never
+	// seen, and nobody was merged into al.
 	neverUnclaimed := []string{
 		"match_fixes.fixed_by → players", "match_moves.moved_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
 		"prompts.answerer_id → players", "sightings.player_id → players", "sightings.counts_as → players",
 		"group_players.named_id → players", "match_players.named_id → players",
 	}
-	// read by way of the mapping, like the ids in payloads
+	// These columns are read through the mapping, like the ids in payloads.
 	followed := []string{"outbox.addressee_id → players"}
 	w := newReferences(t)
 	from, columns := w.ID(t, "al"), w.references(t, "players")
@@ -134,8 +136,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept: a purge after a year empties the tables of keys, notices, prompts, dead letters
-// and attempts, and no others.
+// TestWhatIsKept checks that a purge after a year empties the tables of keys, notices, prompts,
+// dead letters and attempts, and no others.
 func TestWhatIsKept(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)
@@ -168,9 +170,9 @@ func TestWhatIsKept(t *testing.T) {
 	kept := rows()
 	purged := slices.DeleteFunc(before, func(table string) bool { return slices.Contains(kept, table) })
 	wantKept := []string{
-		"boards", "chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "ladders", "match_fixes",
-		"match_messages", "match_moves", "match_players", "matches", "players", "seasons", "sightings", "timers",
-		"topics",
+		"boards", "chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "imports", "ladders", "match_fixes",
+		"match_messages", "match_moves", "match_players", "matches", "players", "seasons", "sightings", "start_ratings",
+		"timers", "topics",
 	}
 	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "prompts", "update_attempts"}
 	dbtest.Equal(t, "tables that are kept", wantKept, kept)

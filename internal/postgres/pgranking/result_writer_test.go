@@ -21,7 +21,7 @@ type slowStore struct {
 	mu      sync.Mutex
 	written []ranking.GroupID
 	writing int
-	most    int // how many results were written at once, at most
+	most    int // the largest number of results written at the same time
 }
 
 func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
@@ -31,7 +31,7 @@ func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
 	s.mu.Unlock()
 	matches, _ := c.Effect.(ranking.NewMatches)
 	group := matches[0].Group
-	// Each result takes a different time, so that the order is certain.
+	// Each result takes a different time, which makes the order certain.
 	<-time.After(s.took + time.Duration(group))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,8 +42,9 @@ func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
 
 func (s *slowStore) writeResults([]*waitingResult) error { return errAlone }
 
-// TestAloneOneByOne: results that cannot be written together hold a slot each, in the order in
-// which they came. A result that takes a long time does not keep its slot.
+// TestAloneOneByOne checks that if results cannot be written together, each gets a slot of its own,
+// in the order in which they came. A result that takes longer than slotTimeout loses its slot to
+// the next.
 func TestAloneOneByOne(t *testing.T) {
 	t.Parallel()
 	const results = 7
@@ -81,8 +82,8 @@ func TestAloneOneByOne(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileWaiting: a result whose caller gives up while it waits for a slot is not written,
-// even after writing it together with others has failed.
+// TestGivenUpWhileWaiting checks that a result whose caller gives up while it waits for a slot is
+// not written, even after writing it together with others has failed.
 func TestGivenUpWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestRoundTrips: each command takes the expected number of round trips to the server.
+// TestRoundTrips checks that each command takes the expected number of round trips to the server.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	t.Run("under no lease", func(t *testing.T) {
@@ -37,9 +37,10 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
-// countRoundTrips checks how many round trips each command takes. After a failed write, pgx no
-// longer trusts its prepared statements: again is how many round trips it takes to drop them and
-// prepare them again.
+// countRoundTrips checks how many round trips each command takes in the store that under returns
+// for a new store and its pool. After a failed write, pgx no longer trusts its prepared statements.
+// The parameter again is the number of round trips that pgx needs to drop them and prepare them
+// again.
 func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *pgranking.Store, again int64) {
 	t.Helper()
 	d := pgtest.Borrow(t)
@@ -64,7 +65,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		ids++
 		return command.Person{ID: ladder.UserID(ids), Username: fmt.Sprint("user_", ids), Name: fmt.Sprint("User ", ids)}
 	}
-	var settings int // how many were chosen
+	var settings int // number of settings changed so far
 	commands := []struct {
 		name string
 		run  func(key string) error

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestScansAreSeen: Scanned detects the scan of a table or of a whole index, but not an index scan
-// with a LIMIT.
+// TestScansAreSeen checks that Scanned detects the scan of a table or of a whole index, but not an
+// index scan with a LIMIT.
 func TestScansAreSeen(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -25,11 +25,13 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (s
 }
 
 // queueSeason reads the key of a ladder's first match. It also reads the numbers of the matches in
-// the current season that were played since q.ReportedSince and are not undone; none if
-// q.ReportedSince is zero.
+// the current season that were played since q.ReportedSince and are not undone. It finds no such
+// matches if q.ReportedSince is zero.
 func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	sql := `
-		SELECT coalesce((SELECT idempotency_key FROM matches WHERE ladder_id = l.id ORDER BY number LIMIT 1), ''),
+		SELECT coalesce((
+		           SELECT idempotency_key FROM matches m WHERE ladder_id = l.id
+		           ORDER BY ` + postgres.Position + ` LIMIT 1), ''),
 		       ARRAY(SELECT number FROM matches
 		             WHERE ladder_id = l.id AND season_id = l.season_id AND played_at >= $3 AND undone_at IS NULL
 		             ORDER BY number)
@@ -40,7 +42,8 @@ func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// queueOver reads the number of a season, 0 if the season is current.
+// queueOver reads the number of a season that is over. It sets number to 0 if the season is
+// current.
 func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 	batch.Queue(`
 		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id
@@ -120,7 +123,7 @@ func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 }
 
 // queueTold queues the message about the end of a season. It does nothing if the season is current,
-// if its group is not in the chat, or if a timer is still to queue the message. A message that
+// if its group is not in the chat, or if a timer will queue the message later. A message that
 // exists or is waiting stays in its topic. A new message goes to the topic of the ladder's board,
 // or to the ladder's first topic if there is no board.
 func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID, payload string) {

@@ -13,8 +13,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNewChat stores a new chat, and a new group with its ladder, under the ids that the read has
-// drawn. If another transaction was faster, a unique constraint makes this transaction fail.
+// queueNewChat stores a new chat, and a new group with its ladder, under the ids that the read drew
+// from their sequences. If another transaction was faster, a unique constraint makes this
+// transaction fail.
 func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	if s.NewChat {
 		batch.Queue(`
@@ -57,7 +58,7 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 		}
 	}
 	if len(names) > 0 {
-		// fail if an unclaimed player and an account have the same username
+		// Fail if an unclaimed player and an account have the same username.
 		batch.Queue(`
 			SELECT (NOT EXISTS (
 			    SELECT FROM players p JOIN sightings s ON s.group_id = p.group_id AND lower(s.username) = lower(p.username)
@@ -65,9 +66,9 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 	}
 }
 
-// inLockOrder sorts known players by id, then new accounts by user id, then new unclaimed players
-// by username, of whom a command adds at most one guest. So two instances that see the same people
-// lock their rows in the same order.
+// inLockOrder sorts players who are not new by id, then new accounts by user id, then all other new
+// players by username. A command adds at most one guest, so the order is unique. Two instances that
+// see the same people therefore lock their rows in the same order.
 func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	class := func(c ranking.PlayerChange) int {
 		switch {
@@ -88,8 +89,8 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	})
 }
 
-// queuePlayer inserts a new player, or updates a known player unless the person was only mentioned,
-// and renames the player's current standings in the group if necessary.
+// queuePlayer inserts a new player, or updates an existing player unless the person was only
+// mentioned. It also renames the player's current standings in the group if necessary.
 func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
 	p := c.Player
 	switch {
@@ -100,8 +101,8 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			    CASE WHEN $2 = 0 AND $4 = '' THEN $6 END)`,
 			p.ID, p.UserID, group, p.Username, p.Name, command.FoldName(p.Name))
 	case !c.Mentioned:
-		// a player who was claimed by another account or merged in the meantime must not be claimed
-		// again
+		// A player who was claimed by another account, or merged, in the meantime must not be
+		// claimed again.
 		batch.Queue(`
 			WITH changed AS (
 			    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4,
@@ -115,8 +116,8 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 }
 
-// queueShownName puts the name by which a group calls a player into the player's current standings
-// there: the nick, or else the player's own name.
+// queueShownName updates the player's name in the player's current standings in a group. The name
+// is the nick there, or else the player's own name.
 func queueShownName(batch *pgx.Batch, group ranking.GroupID, player ladder.PlayerID) {
 	batch.Queue(`
 		UPDATE group_players s SET name = shown.name
@@ -125,8 +126,8 @@ func queueShownName(batch *pgx.Batch, group ranking.GroupID, player ladder.Playe
 		WHERE s.season_id = `+goingOn+` AND s.player_id = $2 AND s.name <> shown.name`, group, player)
 }
 
-// queueNick stores a player's new nick, or that the player has none. The player need not have been
-// seen in the group.
+// queueNick stores a player's new nick, or removes the old one if n.Nick is empty. The player need
+// not have been seen in the group.
 func queueNick(batch *pgx.Batch, n *ranking.NewNick) {
 	batch.Queue(`
 		INSERT INTO sightings (group_id, player_id, nick, came)

@@ -57,8 +57,8 @@ func TestSeenChat(t *testing.T) {
 	dbtest.Equal(t, "chats", []string{"-100 supergroup Club 2 1 1", "5 private  0 0"}, got)
 }
 
-// TestNewChat: a read of a new chat returns what a read returns after the chat is stored. A stored
-// chat without a group gets one.
+// TestNewChat checks that a read of a new chat returns what a read returns after the chat is
+// stored. A stored chat without a group gets one.
 func TestNewChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -168,8 +168,8 @@ func TestSeeingIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestAddedAtOnce: when two instances insert the same row, the second waits for the first and gets
-// a conflict. After another read, the second succeeds.
+// TestAddedAtOnce checks that when two instances insert the same row, the second waits for the
+// first and gets a conflict. After another read, the second succeeds.
 func TestAddedAtOnce(t *testing.T) {
 	t.Parallel()
 	moved := dbtest.AsNew(bob)
@@ -232,8 +232,8 @@ func TestAddedAtOnce(t *testing.T) {
 	}
 }
 
-// TestMentionOverwritesNothing: a mention does not overwrite what another message has shown about
-// the player since the read. The ladder shows the player's newer name.
+// TestMentionOverwritesNothing checks that a mention does not overwrite what another message has
+// shown about the player since the read. The ladder shows the player's newer name.
 func TestMentionOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -249,8 +249,8 @@ func TestMentionOverwritesNothing(t *testing.T) {
 	}
 }
 
-// TestSightings: a username means the account that was last seen with it, by the dates of the
-// messages.
+// TestSightings checks that a username means the account that was last seen with it. The dates of
+// the messages decide, not the order in which they are handled.
 func TestSightings(t *testing.T) {
 	t.Parallel()
 	type step struct {

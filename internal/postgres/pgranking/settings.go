@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueSetting writes a setting, and the ends of seasons that change with it. The setting of the
-// web board also makes a salt if there is none, or if c.NewLink is true. The batch fails if the
-// setting is not as it was read. The JSON names of settings are their column names.
+// queueSetting writes a setting, and the ends of seasons that change with it. For the setting of
+// the web board, it also makes a salt if there is none or if c.NewLink is true. The batch fails if
+// the setting is not as it was read. The JSON names of settings are their column names.
 func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 	id, before, after := any(c.Chat), any(c.Before.Display), any(c.After.Display)
 	switch c.Setting.Table() {

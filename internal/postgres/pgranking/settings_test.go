@@ -8,8 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestApplySetting: a setting gets its new value in one group only, and nothing is written if the
-// setting has changed since the read.
+// TestApplySetting checks that a setting gets its new value in one group only, and nothing is
+// written if the setting has changed since the read.
 func TestApplySetting(t *testing.T) {
 	t.Parallel()
 	for _, s := range ranking.AllSettings() {

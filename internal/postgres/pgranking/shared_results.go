@@ -17,22 +17,24 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Results of known players in different groups change different rows, so they can share statements
-// and a transaction. That pays off when many wait, such as after an outage: setting up the
-// statements and committing cost the server more than a result does. A result that is written alone
-// takes 1.6 times as much processor time (medians of elobench's throughput).
+// Results in different groups change different rows if all players have standings, so such results
+// can share statements and a transaction. That pays off when many results wait, such as after an
+// outage: setting up the statements and committing cost the server more than a result does. A
+// result that is written alone takes 1.6 times as much processor time as one that is written with
+// others (medians of elobench's throughput).
 
 const (
-	// resultSlots is how many transactions write results at once before other results have to wait.
-	// Waiting results are written together as soon as a slot is free. Two slots keep the server
-	// busy while one of them commits.
+	// resultSlots is how many transactions may write results at once before other results have to
+	// wait. Waiting results are written together as soon as a slot is free. Two slots keep the
+	// server busy while one of the transactions commits.
 	resultSlots = 2
 	// slotTimeout is how long a transaction may hold its slot. A transaction that takes longer is
-	// probably waiting for its group, and must not keep results of other groups from being written.
+	// probably waiting for its group's lock, and must not keep results of other groups from being
+	// written.
 	slotTimeout = 100 * time.Millisecond
-	// maxTogether limits the results that one transaction writes.
+	// maxTogether is the maximum number of results that one transaction writes.
 	maxTogether = 32
-	// sharedTimeout limits a transaction of several results.
+	// sharedTimeout limits how long a transaction of several results may take.
 	sharedTimeout = 2 * time.Second
 )
 
@@ -41,18 +43,18 @@ const (
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
 // errAlone tells a waiting caller to write its result itself, in a slot that the caller then holds.
-// As the error of writeResults, it means that each result must be written alone.
+// If writeResults returns it, each of the results must be written alone.
 var errAlone = errors.New("not written together with others")
 
 type resultStore interface {
 	write(context.Context, ranking.Changes) error
 	// writeResults writes results of different groups in one transaction. It fails with errAlone if
-	// they should be written alone.
+	// each of them must be written alone.
 	writeResults([]*waitingResult) error
 }
 
-// resultWriter writes results of known people. Results that have to wait for a slot are written
-// together if possible.
+// resultWriter writes results of players who have standings. Results that have to wait for a slot
+// are written together if possible.
 type resultWriter struct {
 	mu      sync.Mutex
 	slots   int              // slots taken
@@ -66,12 +68,12 @@ type waitingResult struct {
 	done    chan error // receives the outcome, or errAlone
 }
 
-// sharedResult returns the match of a command that may be written together with others: a
-// message with one result of people who already have standings, and nothing else. It returns nil
+// sharedResult returns the match of a command that may be written together with others: a message
+// with one result of people who already have standings, and with no other effect. It returns nil
 // for any other command.
 func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	matches := newMatches(c)
-	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil ||
+	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil || matches[0].Inserted != nil ||
 		c.Presence != ranking.ChatSeen || c.Seen.Chat != nil || len(c.Seen.People) > 0 || len(c.Corrected) > 0 {
 		return nil
 	}
@@ -95,9 +97,9 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 			if w.leave(r) {
 				return Translate(ctx.Err())
 			}
-			// The result has got a slot, or is being written with others. Writing it with others
-			// takes at most sharedTimeout, and then the result waits for a slot again if it must be
-			// written alone.
+			// The result has been given a slot, or is being written with others. Writing it with
+			// others takes at most sharedTimeout, and then the result waits for a slot again if it
+			// must be written alone.
 			err = <-r.done
 		}
 		if !errors.Is(err, errAlone) {
@@ -163,7 +165,7 @@ func (w *resultWriter) fill(s resultStore) {
 	}
 }
 
-// take removes and returns the results that have waited longest and may be written together, at
+// take removes and returns the results that have waited longest and may be written together: at
 // most maxTogether, and at most one per group. A result that must be written alone is returned
 // alone.
 func (w *resultWriter) take() []*waitingResult {
@@ -223,7 +225,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	var standings []ladder.Standing
 	var matches []newMatch
 	var chats []ranking.ChatID
-	var ladders []ladder.ID // ladders of groups that have several
+	var ladders []ladder.ID // of groups with several ladders
 	for _, r := range results {
 		groups = append(groups, r.match.Group)
 		keys = append(keys, keysOf(r.changes)...)
@@ -237,7 +239,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	var batch pgx.Batch
 	batch.Queue(shortLockTimeout)
 	s.lease.Require(&batch)
-	// NOWAIT: no result waits for another result's group
+	// NOWAIT keeps results from waiting for the group of another result.
 	batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
 	queueNumbers(&batch, groups)
 	queueNotArchived(&batch, ladders)

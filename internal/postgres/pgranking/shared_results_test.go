@@ -18,8 +18,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// everything has a query for each kind of row that results write. It leaves out what differs from
-// run to run, such as the time of creation.
+// everything has a query for each kind of row that results write. The queries leave out what
+// differs from run to run, such as the time of creation.
 var everything = map[string]string{
 	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
 	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,
@@ -37,8 +37,8 @@ var everything = map[string]string{
 		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
 }
 
-// TestTogetherAsAlone: results of different kinds have the same effect in one transaction as in one
-// transaction each.
+// TestTogetherAsAlone checks that results of different kinds have the same effect in one
+// transaction as in one transaction each.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -89,7 +89,8 @@ func TestTogetherAsAlone(t *testing.T) {
 	dbtest.Equal(t, "rows, as if written alone", alone, together)
 }
 
-// TestWrittenTogether: results that have to wait are written in one transaction, up to the maximum.
+// TestWrittenTogether checks that waiting results are written in one transaction, up to the
+// maximum.
 func TestWrittenTogether(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, pgranking.MaxTogether+2)
@@ -99,8 +100,8 @@ func TestWrittenTogether(t *testing.T) {
 	dbtest.Equal(t, "results in one transaction", []int{pgranking.MaxTogether, 2}, sizes)
 }
 
-// TestTogetherOfOneGroup: of several results of one group, only one is written together with
-// results of other groups. The next result gets a conflict, because its standings are stale.
+// TestTogetherOfOneGroup checks that of several results of one group, only one is written together
+// with results of other groups. The next result gets a conflict, because its standings are stale.
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -109,9 +110,9 @@ func TestTogetherOfOneGroup(t *testing.T) {
 	w.mustRecord(t, "a c")
 }
 
-// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not
-// keep the others from being recorded. The log says how many results there were, and why they were
-// not written together.
+// TestTogetherWithBadOnes checks that a result does not keep the others from being recorded if it
+// cannot be recorded or its group is locked. The log says how many results there were, and why they
+// were not written together.
 func TestTogetherWithBadOnes(t *testing.T) {
 	t.Parallel()
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
@@ -156,8 +157,8 @@ func TestTogetherWithBadOnes(t *testing.T) {
 	}
 }
 
-// TestTogetherUnderLostLease: waiting results are not written after the lease is lost, and each
-// caller gets outbox.ErrLeaseLost.
+// TestTogetherUnderLostLease checks that waiting results are not written after the lease is lost,
+// and each caller gets outbox.ErrLeaseLost.
 func TestTogetherUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
@@ -168,7 +169,8 @@ func TestTogetherUnderLostLease(t *testing.T) {
 	w.mustRecord(t)
 }
 
-// TestGivenUpBeforeWritten: a result whose caller has given up is not recorded with the others.
+// TestGivenUpBeforeWritten checks that a result whose caller has given up is not recorded with the
+// others.
 func TestGivenUpBeforeWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -186,8 +188,8 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	w.mustRecord(t, "k")
 }
 
-// TestGivenUpWhileWritten: a caller who gives up while the result is being written with others
-// still learns the outcome, and the others are not affected.
+// TestGivenUpWhileWritten checks that a caller who gives up while the result is being written with
+// others still learns the outcome, and the others are not affected.
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -211,7 +213,8 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	w.mustRecord(t, "given up k")
 }
 
-// TestTogetherWithPanic: results that make the bot panic when written together are written alone.
+// TestTogetherWithPanic checks that results are written alone if the bot panics when it writes them
+// together.
 func TestTogetherWithPanic(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -225,8 +228,8 @@ func TestTogetherWithPanic(t *testing.T) {
 	w.mustRecord(t, "k0", "k1")
 }
 
-// TestLockedGroupsDelayNoOthers: even if more groups are locked than there are slots, results of
-// other groups are recorded.
+// TestLockedGroupsDelayNoOthers checks that even if more groups are locked than there are slots,
+// results of other groups are recorded.
 func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	const held = 5

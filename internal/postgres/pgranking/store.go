@@ -22,8 +22,8 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Store implements ranking.Store and ranking.AuditStore. Set the exported fields
-// before the first use.
+// Store implements ranking.Store and ranking.AuditStore. Set the exported fields before the first
+// use.
 type Store struct {
 	// Auxiliary is the pool that Blame uses to ping the database. NewStore sets it to the store's
 	// own pool, whose connections may all be in use.
@@ -37,8 +37,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// db is the pool, or an open transaction.
 	db      querier
-	results *resultWriter // nil: each result is written alone
-	// lease must be held by every transaction that writes; nil if no lease is needed.
+	results *resultWriter // nil if each result is written alone
+	// lease must be held by every transaction that writes. It is nil if no lease is needed.
 	lease *postgres.Lease
 	// committed is called with each lane that may have something new to send. It must not block.
 	committed func(outbox.Lane)
@@ -90,8 +90,8 @@ func (s *Store) wakeHandled(chat ranking.ChatID) {
 // EnsureDurable implements ranking.Store. With synchronous replication, a commit whose wait for the
 // standby is canceled becomes visible although the standby may not have it. A later commit waits
 // for the standby too, and the standby gets all commits in order. Only a transaction that writes
-// waits, and this one writes nothing but a message into the write-ahead log. On a standby, the
-// first function of the statement fails as a write does.
+// waits, so this one writes a message into the write-ahead log, and nothing else. On a standby,
+// pg_current_xact_id fails with the same error as a write.
 func (s *Store) EnsureDurable(ctx context.Context) error {
 	const sql = `SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'elobot', '')`
 	if _, err := s.db.Exec(ctx, sql); err != nil {

@@ -79,7 +79,8 @@ func (w *town) awaitWaiting(t *testing.T, store *pgranking.Store, n int) {
 	}
 }
 
-// mustRecord checks the keys of the matches recorded after newTown, joined by transaction.
+// mustRecord checks which matches were recorded after newTown. Each element of want has the keys of
+// the matches of one transaction, in order.
 func (w *town) mustRecord(t *testing.T, want ...string) {
 	t.Helper()
 	w.mustYield(t, `

@@ -28,7 +28,8 @@ var aliceBeatsBob = command.Match{
 // recorded returns the first new match of the changes.
 func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(ranking.NewMatches)[0] }
 
-// refuse makes every change of the kind event fail on a table.
+// refuse makes every statement of the kind event, such as INSERT, fail when it writes a row of a
+// table.
 func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
 	t.Helper()
 	dbtest.Define(t, pool, "refuse", `

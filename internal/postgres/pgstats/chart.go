@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/ladder"
+	"elobot/internal/postgres"
 	"elobot/internal/stats"
 )
 
@@ -35,15 +36,15 @@ func (s *Store) Ratings(
 ) (stats.Ratings, error) {
 	const sql = `
 		WITH last AS MATERIALIZED (
-		    SELECT id, season_id, number, played_at FROM matches
+		    SELECT id, season_id, ` + postgres.Position + ` AS position, played_at FROM matches m
 		    WHERE ladder_id = ` + thisLadder + ` AND undone_at IS NULL
 		      AND played_at > coalesce($2::timestamptz, '-infinity')
-		    ORDER BY played_at DESC, number DESC LIMIT $3
+		    ORDER BY played_at DESC, position DESC LIMIT $3
 		)
-		SELECT h.player_id, last.season_id, last.played_at, last.number, h.elo_before, h.elo_after
+		SELECT h.player_id, last.season_id, last.played_at, last.position, h.elo_before, h.elo_after
 		FROM last
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at = 'infinity' OFFSET 0) AS h
-		ORDER BY last.season_id, last.number` // a later season has a higher id
+		ORDER BY last.season_id, last.position` // a later season has a higher id
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
 	var known []ladder.PlayerID
 	series := make(map[ladder.PlayerID][]stats.Rating)
@@ -99,9 +100,10 @@ func collectRatings(
 	var player ladder.PlayerID
 	var season, last ladder.SeasonID
 	var at time.Time
-	var number, before, after int
-	_, err = pgx.ForEachRow(rows, []any{&player, &season, &at, &number, &before, &after}, func() error {
-		at, starts := at.UTC(), seasons[season]
+	var position ladder.Position
+	var before, after int
+	_, err = pgx.ForEachRow(rows, []any{&player, &season, &at, (*int64)(&position), &before, &after}, func() error {
+		at, starts, number := at.UTC(), seasons[season], position.Number()
 		if starts.At, starts.Match = starts.At.UTC(), number; last != 0 && season != last {
 			begun = append(begun, starts)
 		}

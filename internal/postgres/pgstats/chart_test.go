@@ -11,8 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestRatings: a chart shows the ratings after the matches that are not undone. Each series begins
-// with the rating before its first match.
+// TestRatings checks that a chart shows the ratings after the matches that are not undone. Each
+// series begins with the rating before its first match.
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
@@ -60,7 +60,8 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// TestRatingsAreLimited: the chart of a ladder with very many matches shows only the last matches.
+// TestRatingsAreLimited checks that the chart of a ladder with very many matches shows only the
+// last matches.
 func TestRatingsAreLimited(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)

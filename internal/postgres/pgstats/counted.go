@@ -11,13 +11,14 @@ import (
 	"elobot/internal/postgres"
 )
 
-// queueCounted reads matches of thisLadder that count, in the order of their numbers, with what a
-// [ladder.Summary] needs. ids is a query that selects the ids of the matches as match_id, and
-// season is a further condition for the matches m. An incomplete match, which elobot verify
+// queueCounted reads matches of thisLadder that count, ordered by position, with what a
+// [ladder.Summary] needs. ids is a query that selects their ids as match_id. season is a further
+// condition on the matches m, such as ofAnySeason. An incomplete match, which elobot verify
 // reports, is left out. OFFSET 0 and LIMIT 1 keep the planner from reading whole tables.
 func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string, args ...any) {
 	sql := `
-		SELECT m.number, m.played_at, ` + postgres.Score + `, coalesce(m.upset, 0) AS upset, ` + postgres.StandIns + `,
+		SELECT m.number, ` + postgres.Position + ` AS position, m.played_at, ` + postgres.Score + `,
+		       coalesce(m.upset, 0) AS upset, ` + postgres.StandIns + `,
 		       p.player_id AS player, p.side,
 		       coalesce(h.id, 0) AS id, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
 		       coalesce(h.streak_before, 0) AS streak_before
@@ -28,9 +29,10 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 		    SELECT * FROM elo_history
 		    WHERE match_id = m.id AND player_id = p.player_id AND superseded_at = 'infinity' LIMIT 1) AS h ON true
 		WHERE m.ladder_id = ` + thisLadder + ` AND ` + season + ` AND m.undone_at IS NULL
-		ORDER BY m.number, p.side, p.place`
+		ORDER BY ` + postgres.Position + `, p.side, p.place`
 	type partRow struct {
 		Number                int
+		Position              ladder.Position
 		PlayedAt              time.Time
 		ScoreA, ScoreB, Upset int
 		StandIns              [2]int
@@ -47,7 +49,8 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 			if n := len(*matches); n == 0 || (*matches)[n-1].Number != p.Number {
 				result := ladder.Result{Score: ladder.Score{A: p.ScoreA, B: p.ScoreB}}
 				*matches = append(*matches, ladder.Match{
-					Number: p.Number, PlayedAt: p.PlayedAt.UTC(), Result: result, Upset: p.Upset, StandIns: p.StandIns,
+					Number: p.Number, Position: p.Position, PlayedAt: p.PlayedAt.UTC(), Result: result,
+					Upset: p.Upset, StandIns: p.StandIns,
 				})
 			}
 			part := ladder.Part{Player: p.Player, Side: p.Side}
@@ -83,4 +86,5 @@ const ofTime = `
 
 // latest selects the last $2 matches of thisLadder.
 const latest = `
-		    SELECT id AS match_id FROM matches WHERE ladder_id = ` + thisLadder + ` ORDER BY number DESC LIMIT $2`
+		    SELECT id AS match_id FROM matches m WHERE ladder_id = ` + thisLadder + `
+		    ORDER BY ` + postgres.Position + ` DESC LIMIT $2`

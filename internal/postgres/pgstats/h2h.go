@@ -29,7 +29,7 @@ func (s *Store) HeadToHead(
 	var joined [2]bool
 	var batch pgx.Batch
 	n = stats.HeadToHead{A: ranking.Name{Player: a}, B: ranking.Name{Player: b}}
-	batch.Queue(sql, in, a, b).Query(func(rows pgx.Rows) error { // none if the ladder is unknown
+	batch.Queue(sql, in, a, b).Query(func(rows pgx.Rows) error { // no rows if the ladder is unknown
 		to := []any{&n.A.Player, &n.B.Player, &n.NoDraws, &n.Ratings[0], &n.Ratings[1], &joined[0], &joined[1]}
 		_, err := pgx.ForEachRow(rows, to, func() error { return nil })
 		return err

@@ -20,21 +20,21 @@ func (s *Store) Matches(
 	var batch pgx.Batch
 	var shown *ladder.PlayerID
 	matches, key, changesOf, args := `
-		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, "number", noPlayer, []any{in}
+		    SELECT id FROM matches m WHERE ladder_id = `+thisLadder, "number", noPlayer, []any{in}
 	if player != 0 {
 		matches, key, changesOf, args = `
 		    SELECT mp.match_id AS id FROM match_players mp
 		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, "mp.match_id", thisOne, []any{in, player}
+		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, "id", thisOne, []any{in, player}
 		queueOne(&batch, &shown, pgx.RowTo[ladder.PlayerID],
 			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, in, player)
 	}
 	if !at.Since.IsZero() {
 		if player == 0 {
-			// selected by their time, so that no other matches are read
+			// Select the matches by their time, so that no other matches are read.
 			matches = `
 			    SELECT id FROM (SELECT * FROM matches
-			        WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_time
+			        WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS m
 			    WHERE true`
 		} else {
 			matches += ` AND m.played_at >= $3 AND m.played_at < $4`
@@ -42,7 +42,7 @@ func (s *Store) Matches(
 		args = append(args, at.Since, at.Until)
 	}
 	var first, turned []stats.MatchRow // newest first
-	newest := matches + ` ORDER BY ` + key + ` DESC LIMIT ` + pageLimit
+	newest := matches + ` ORDER BY ` + postgres.Position + ` DESC LIMIT ` + pageLimit
 	queueMatchRows(&batch, &first, newest, changesOf, args...)
 	switch {
 	case at.Key != 0:
@@ -50,8 +50,10 @@ func (s *Store) Matches(
 		if at.Newer {
 			than, order = ` > `, ``
 		}
-		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) +
-			` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
+		turnedTo := matches + ` AND ` + postgres.Position + than + `(
+			    SELECT ` + postgres.Position + ` FROM matches m
+			    WHERE group_id = ` + thisGroup + ` AND ` + key + ` = $` + strconv.Itoa(len(args)+1) + `)
+			    ORDER BY ` + postgres.Position + order + ` LIMIT ` + pageLimit
 		queueMatchRows(&batch, &turned, turnedTo, changesOf, append(args, at.Key)...)
 	case at.Page > 1:
 		offset := min(at.Page-1, maxPage) * stats.PageRows
@@ -80,21 +82,24 @@ const noPlayer = `NULL::bigint`
 
 // page returns the rows to show, and whether there are newer and older matches. first has the rows
 // of the first page, and turned the rows of the requested page. The first page is shown if turned
-// is empty, or has at most one page of newer matches.
+// is empty, or if newer matches were requested and turned has at most one page of them.
 func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRow, newer, older bool) {
 	hasMore := func(rows []stats.MatchRow) bool { return len(rows) > stats.PageRows }
 	switch {
 	case at.Newer && hasMore(turned):
-		return turned[1:], true, true // the match of the key is older
+		// There are older matches: at least the match of the key.
+		return turned[1:], true, true
 	case !at.Newer && len(turned) > 0:
-		return turned[:min(len(turned), stats.PageRows)], true, hasMore(turned) // the match of the key is newer
+		// There are newer matches: at least the match of the key, or those on earlier pages.
+		return turned[:min(len(turned), stats.PageRows)], true, hasMore(turned)
 	default:
 		return first[:min(len(first), stats.PageRows)], false, hasMore(first)
 	}
 }
 
-// queueMatchRows reads matches, with the rating changes of a player. matches is an SQL query for
-// the ids of the matches, and player is an SQL expression.
+// queueMatchRows reads the rows of matches, newest first. matches is an SQL query for their ids.
+// player is an SQL expression for the id of the player whose rating changes are read, or noPlayer.
+// args are the arguments of both.
 func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player string, args ...any) {
 	sql := `
 		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `, ` + postgres.StandIns + `,
@@ -110,7 +115,7 @@ func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player stri
 		FROM (` + matches + `) AS shown
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true
-		ORDER BY m.number DESC`
+		ORDER BY ` + postgres.Position + ` DESC`
 	queueAll(batch, to, postgres.RowTo(readMatch.row), sql, args...)
 }
 

@@ -30,8 +30,8 @@ func shown(names map[ladder.PlayerID]string, r stats.MatchRow) string {
 	return text
 }
 
-// TestMatchPages: a page of matches shows the winner of each match first, and whether the match was
-// undone or fixed. A player's page also shows the changes of the player's rating.
+// TestMatchPages checks that a page of matches shows the winner of each match first, and whether
+// the match was undone or fixed. A player's page also shows the changes of the player's rating.
 func TestMatchPages(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol)
@@ -78,8 +78,8 @@ func TestMatchPages(t *testing.T) {
 	}
 }
 
-// TestPaging: paging forward shows every match once, in order, and paging back shows the same
-// pages. Instead of a page with too few newer matches, or of an empty page, the first page is
+// TestPaging checks that paging forward shows every match once, in order, and paging back shows the
+// same pages. Instead of a page with too few newer matches, or of an empty page, the first page is
 // shown.
 func TestPaging(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestPaging(t *testing.T) {
 	}
 	for i := range 31 {
 		w.Record(t, fmt.Sprint(i), dbtest.Alice, dbtest.Bob, 3, 1+i%2)
-		// Pages follow the numbers, whenever the matches were played.
+		// Pages are in the order of the match numbers, no matter when the matches were played.
 		dbtest.Exec(t, w.Pool, `
 			UPDATE matches SET played_at = '2026-11-03'::timestamptz + $1 * interval '1 hour' WHERE number = $2`,
 			i*7%11, i+1)

@@ -63,8 +63,8 @@ func TestPlayer(t *testing.T) {
 	dbtest.Equal(t, "of an old button", want, read(zoe))
 }
 
-// TestPlaces: newcomers, players who have left, and inactive players have no place. Equal ratings
-// share a place. No player has a place unless at least three do.
+// TestPlaces checks that newcomers, players who have left, and inactive players have no place.
+// Equal ratings share a place. Places exist only if at least three players qualify for one.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)

@@ -22,7 +22,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// plainMatch is a match that counts, from the view of one of its players.
+// plainMatch is a match that counts, from the point of view of one of its players.
 type plainMatch struct {
 	Number                     int
 	Played                     time.Time
@@ -183,7 +183,8 @@ func (c *club) compareView(want, got any, err error) {
 	}
 }
 
-// compareStandings compares one group's line among a person's standings.
+// compareStandings checks that the member m has the standing that l calculates, in the group of the
+// chat.
 func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
 	got, err := c.store.Standings(ctx, command.Person{ID: ladder.UserID(m.User)}, stats.MaxGroups, c.now)
 	if err != nil {
@@ -247,7 +248,7 @@ func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 	year, month, today := now.Date()
 	day := time.Date(year, month, today-7, 0, 0, 0, 0, now.Location())
-	then := make(map[int64]int) // ratings a week ago, of those who had played enough for a place
+	then := make(map[int64]int) // ratings a week ago of players who had played enough for a place
 	for _, m := range l.members {
 		p, own := l.player(m), l.of(m.Player)
 		if len(own) == 0 || m.Left || p.Inactive {
@@ -358,7 +359,8 @@ func namesOf(players []int64) (names []ranking.Name) {
 	return names
 }
 
-// lastOf returns at most limit of the last matches, the newest first.
+// lastOf returns at most limit of the last matches, the newest first. It sets Against only if
+// opponents is true.
 func lastOf(own []*plainMatch, limit int, opponents bool) (last []stats.PlayedMatch) {
 	own = slices.SortedFunc(slices.Values(own), func(a, b *plainMatch) int {
 		return cmp.Compare(b.Number, a.Number)
@@ -528,8 +530,8 @@ func atLeast(limit, value int) int {
 	return value
 }
 
-// precedes reports whether the match m takes the record from other, a match of a player with a
-// smaller id, or nil.
+// precedes reports whether the match m takes the record from other. other is a match of a player
+// with a smaller id, or nil if there is no record yet.
 func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	if other == nil {
 		return true
@@ -537,8 +539,9 @@ func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Number, other.Number)) < 0
 }
 
-// rivalsPrecede reports whether player's pair p takes the record from rivals, a pair whose first
-// player has no greater id, or nil.
+// rivalsPrecede reports whether p, a pair of player, takes the record from rivals. rivals is nil if
+// there is no record yet. Otherwise its first player, who is in until, is player or has a smaller
+// id.
 func rivalsPrecede(player int64, p *plainPair, until *stats.RivalryOf, rivals *plainPair) bool {
 	return rivals == nil || p.Played > rivals.Played ||
 		p.Played == rivals.Played && until.Name.Player == ladder.PlayerID(player) && p.With.Player < rivals.With.Player

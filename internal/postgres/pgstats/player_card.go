@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/ladder"
+	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
@@ -35,9 +36,10 @@ func (s *Store) PlayerCard(ctx context.Context, in ladder.ID, player ladder.Play
 		    SELECT * FROM players WHERE id = coalesce(
 		        (SELECT counts_as FROM sightings WHERE group_id = g.id AND player_id = one.id), one.id) LIMIT 1) AS p
 		LEFT JOIN LATERAL (SELECT * FROM sightings WHERE group_id = g.id AND player_id = p.id LIMIT 1) AS s ON true
-		WHERE p.group_id = g.id OR s.player_id IS NOT NULL OR EXISTS (
+		WHERE (p.telegram_user_id IS NOT NULL OR p.display_name <> '` + ranking.Nameless + `') -- not deleted
+		  AND (p.group_id = g.id OR s.player_id IS NOT NULL OR EXISTS (
 		    SELECT FROM (SELECT season_id FROM group_players WHERE player_id = p.id OFFSET 0) AS stands
-		    WHERE (SELECT group_id FROM seasons WHERE id = stands.season_id) = g.id)`
+		    WHERE (SELECT group_id FROM seasons WHERE id = stands.season_id) = g.id))`
 	var card *stats.PlayerCard
 	var batch pgx.Batch
 	queueOne(&batch, &card, func(row pgx.CollectableRow) (c stats.PlayerCard, err error) {

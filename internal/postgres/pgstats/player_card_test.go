@@ -11,9 +11,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlayerCard: the card counts in how many matches of the group each player was named who counts
-// as the player. It is the same for each of them, and for an unclaimed player merged long ago. A
-// group has no card of a player whom it does not know.
+// TestPlayerCard checks that a player's card lists all players who count as that player, with the
+// number of the group's matches in which each was named. All of them have the same card, as does an
+// unclaimed player merged long ago. A group has no card for a player whom it does not know.
 func TestPlayerCard(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)

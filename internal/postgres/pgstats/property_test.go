@@ -33,8 +33,8 @@ type club struct {
 	keys  int
 }
 
-// TestAnyViews: after any commands in two groups, whose chats may be merged, the views that compare
-// reads equal a plain calculation from the stored matches.
+// TestAnyViews checks that the views read by compare equal a plain calculation from the stored
+// matches, after any commands in two groups whose chats may be merged.
 func TestAnyViews(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -63,7 +63,7 @@ func TestAnyViews(t *testing.T) {
 
 func (c *club) draw(name string, from, to int) int { return rapid.IntRange(from, to).Draw(c.rt, name) }
 
-// person returns person n, with an id or only with a username.
+// person returns person n, with an id if known is true, and otherwise only with a username.
 func (c *club) person(n int, known bool) command.Person {
 	p := command.Person{Username: fmt.Sprintf("u%d_%d", c.id, n), Name: fmt.Sprintf("Person %d", n)}
 	if known {
@@ -149,7 +149,7 @@ func (c *club) showUp(*rapid.T) {
 }
 
 func (c *club) rules(*rapid.T) {
-	// a high K drives ratings far enough apart for upsets
+	// A high K-factor drives ratings far enough apart for upsets.
 	dbtest.Exec(c.t, c.pool, `UPDATE ladders SET k_factor = $1, place_matches = $2, hide_days = $3`,
 		c.draw("k", 10, 400), c.draw("matches for a place", 1, 20),
 		rapid.SampledFrom([]int{0, 1, 2, 3, 60}).Draw(c.rt, "days until hidden"))

@@ -24,16 +24,17 @@ var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM 
 var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
 // hasPlace returns the condition that the standing o has a place in a ranking, provided that at
-// least minPlaces standings meet it. The standing's player must be a member who has played at least
-// the given number of matches, the last of them after since.
+// least minPlaces standings meet it. The standing's player must be a member with enough matches,
+// the last of them recent enough. matches and since are SQL expressions for the number of matches
+// that a place requires, and for the time after which the last match must have been played.
 func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
-// places returns a query about the standings that meet hasPlace in the season of the standing s:
-// how many there are (all), how many of them have a higher rating than s (better), and whether s is
-// one of them (shows, NULL if there are none). They have places only if there are at least
-// minPlaces of them, which the query leaves to its caller.
+// places returns a query about the standings that meet hasPlace in the season of the standing with
+// the alias s: how many there are (all), how many of them have a higher rating than s (better), and
+// whether s is one of them (shows, NULL if there are none). matches and since are as for hasPlace.
+// Standings have places only if there are at least minPlaces of them, which the caller must check.
 func places(s, matches, since string) string {
 	return `
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better,
@@ -84,7 +85,9 @@ func (s *Store) Ranking(
 	before := make(map[ladder.PlayerID]int)
 	var batch pgx.Batch
 	queuePage(&batch, in, number, size, now, &page, &shown)
-	queueWeb(&batch, in, &page.Web)
+	queueOne(&batch, &page.Web, pgx.RowToStructByPos[ranking.WebBoard], `
+		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id
+		WHERE l.id = $1 AND g.web_on`, in)
 	if asker != nil {
 		queueOwn(&batch, in, asker.ID, now, &own)
 	}
@@ -98,32 +101,6 @@ func (s *Store) Ranking(
 		page.Page = min(number, max(1, (page.Total+size-1)/size))
 	}
 	fill(&page, shown, own, before)
-	if page.HasMoved() {
-		page.Since = week
-	}
-	return page, nil
-}
-
-// Present implements stats.Store.
-func (s *Store) Present(
-	ctx context.Context, in ladder.ID, players []ladder.PlayerID, now time.Time,
-) (stats.RankingPage, error) {
-	var page stats.RankingPage
-	var first, present []rankedRow
-	before, week := make(map[ladder.PlayerID]int), ranking.LaterDay(now, -comparedDays)
-	var batch pgx.Batch
-	queuePage(&batch, in, 1, 1, now, &page, &first) // for what a page has besides its rows
-	queueWeb(&batch, in, &page.Web)
-	queuePlaces(&batch, in, week, now, before)
-	queueAll(&batch, &present, pgx.RowToStructByNameLax[rankedRow], rowsOf(`= ANY ($2)`)+`
-		ORDER BY NOT coalesce(`+hasPlaceHere+`, false), s.elo DESC, s.id`, in, players, now)
-	if err := s.send(ctx, &batch); err != nil {
-		return stats.RankingPage{}, err
-	}
-	page.Hidden = 0
-	for _, r := range present {
-		page.Rows = append(page.Rows, r.row(before))
-	}
 	if page.HasMoved() {
 		page.Since = week
 	}
@@ -157,8 +134,8 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 
 // queuePage counts the listed and the hidden players of the ranking, and reads the rows of a page,
 // or of the last page if there are fewer pages. Players without a place come last, and their rows
-// have the place 0. Of the other rows, only the first has its right place; fill sets the places of
-// the rest. Equal ratings share a place, and are in the order in which the players joined the
+// have the place 0. Of the other rows, only the first has the correct place; fill sets the places
+// of the rest. Equal ratings share a place, and are in the order in which the players joined the
 // ladder.
 func queuePage(
 	batch *pgx.Batch, in ladder.ID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
@@ -218,33 +195,17 @@ func queuePage(
 // queueOwn reads the asker's row, even if the asker has not played yet. It leaves own nil if the
 // asker is not a member of the ladder.
 func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
-	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow],
-		rowsOf(`= `+postgres.ThisPlayer)+` AND s.left_at IS NULL`, in, who, now)
-}
-
-// hasPlaceHere is the condition that the standing of a row from rowsOf has a place.
-var hasPlaceHere = `places.shows AND places.all >= ` + minPlaces
-
-// rowsOf returns a query for the rows of the players whose ids meet a condition, with their places
-// among all players, even if the ranking does not list them.
-func rowsOf(condition string) string {
-	return `
+	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost,
-		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
-		       CASE WHEN ` + hasPlaceHere + ` THEN places.better + 1 ELSE 0 END AS position
+		       coalesce(s.last_played_at <= `+activeSince+`, false) AS inactive,
+		       CASE WHEN places.shows AND places.all >= `+minPlaces+` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
-		CROSS JOIN LATERAL (` + places("s", placeMatches, activeSince) + `) AS places
-		WHERE s.season_id = ` + thisSeason + ` AND s.player_id ` + condition
+		CROSS JOIN LATERAL (`+places("s", placeMatches, activeSince)+`) AS places
+		WHERE s.season_id = `+thisSeason+` AND s.left_at IS NULL
+		  AND s.player_id = `+postgres.Counting(postgres.ThisPlayer, thisGroup), in, who, now)
 }
 
-// queueWeb reads the web board of a ladder's group. It leaves web nil if the board is off.
-func queueWeb(batch *pgx.Batch, in ladder.ID, web **ranking.WebBoard) {
-	queueOne(batch, web, pgx.RowToStructByPos[ranking.WebBoard], `
-		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id
-		WHERE l.id = $1 AND g.web_on`, in)
-}
-
-// queuePlaces reads the places at an earlier time, among the players who have a place now and had
+// queuePlaces reads the places at the time day, among the players who have a place now and had
 // played enough matches then. It reads none if there are fewer than ladder.MinPlaces of them. A
 // player's rating at that time is the rating before the player's first match since, or the current
 // rating if there is no such match.
@@ -253,7 +214,7 @@ func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[
 		WITH ladder AS MATERIALIZED (
 		    SELECT ` + thisLadder + ` AS id, ` + thisSeason + ` AS season_id
 		), later AS MATERIALIZED (
-		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
+		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY ` + postgres.Position + `))[1] AS elo
 		    FROM (SELECT * FROM matches
 		          WHERE ladder_id = (SELECT id FROM ladder) AND season_id = (SELECT season_id FROM ladder) AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m

@@ -57,17 +57,18 @@ func holders(column, reached string) string {
 		    SELECT * FROM elo_history
 		    WHERE match_id = m.id AND player_id = top.player_id AND superseded_at = 'infinity' LIMIT 1) AS h
 		WHERE m.ladder_id = ` + thisLadder + ` AND ` + reached + `
-		ORDER BY m.number, top.player_id LIMIT 1`
+		ORDER BY ` + postgres.Position + `, top.player_id LIMIT 1`
 }
 
-// Neither a start rating nor a single win is a record.
+// highestRating and longestStreak are the queries for two records. Neither a start rating nor a
+// single win is a record.
 var (
 	highestRating = holders(`CASE WHEN best_elo > start_elo THEN best_elo END`, `h.elo_after = top.value`)
 	longestStreak = holders(fmt.Sprintf(`CASE WHEN longest_streak >= %d THEN longest_streak END`, stats.MinStreak),
 		`greatest(h.streak_before, 0) + 1 = top.value AND p.side = `+postgres.Winner)
 )
 
-// queueRecord reads a record that a query of holders finds.
+// queueRecord reads a record with sql, a query that holders has returned.
 func queueRecord(batch *pgx.Batch, in ladder.ID, sql string, to **stats.Record) {
 	queueOne(batch, to, func(row pgx.CollectableRow) (stats.Record, error) {
 		r := stats.Record{In: new(stats.MatchRef)}
@@ -88,16 +89,17 @@ func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	}, sql, in)
 }
 
-// queueLargestUpset reads the largest upset among the matches that meet an SQL condition, of, with
-// id as its $1. If a team has won the match, the winner with the smallest id is read.
+// queueLargestUpset reads the largest upset among certain matches. of is the SQL condition that
+// selects them, and id its argument $1. Of a winning team, it reads the player with the smallest
+// id.
 func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) {
 	sql := `
 		SELECT m.number, m.played_at, m.upset,
 		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
 		       ARRAY(SELECT player_id FROM match_players
 		           WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
-		FROM (SELECT * FROM matches WHERE ` + of + ` AND upset IS NOT NULL AND undone_at IS NULL
-		      ORDER BY upset DESC, number LIMIT 1) AS m`
+		FROM (SELECT * FROM matches m WHERE ` + of + ` AND upset IS NOT NULL AND undone_at IS NULL
+		      ORDER BY upset DESC, ` + postgres.Position + ` LIMIT 1) AS m`
 	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
 		var beaten []ladder.PlayerID
 		err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)

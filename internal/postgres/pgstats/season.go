@@ -44,7 +44,8 @@ func (s *Store) SeasonEnd(ctx context.Context, id ladder.SeasonID) (n stats.Seas
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id
 		JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE s.id = $1`
-	// players who have left are not in the ranking, but stay in the final table
+	// Players who have left are not in the table of the current season, but stay in the final
+	// table.
 	const standings = `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, coalesce(next.start_elo, 0) AS next
 		FROM (SELECT * FROM group_players

@@ -11,8 +11,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// Standings implements stats.Store. It selects from the ladders of which the person is a member and
-// in which the person has played in any season, unless the bot has left the chat. The condition
+// Standings implements stats.Store. It covers the ladders of which the person is a member and in
+// which the person has played in any season, except in chats that the bot has left. In a group
+// where the person's account counts as another player, that player is the person. The condition
 // played <> 0, instead of > 0, keeps the planner from scanning the index of the ranking in a new
 // database.
 func (s *Store) Standings(
@@ -28,11 +29,15 @@ func (s *Store) Standings(
 		    SELECT s.id, s.season_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost,
 		           s.last_played_at, l.draws_allowed, l.place_matches,
 		           ` + postgres.ActiveSince("$3", "l.hide_days") + ` AS active_since, count(*) OVER () AS groups
-		    FROM group_players s
+		    FROM (
+		        SELECT ` + postgres.ThisPlayer + ` AS player_id, NULL AS group_id
+		        UNION ALL SELECT counts_as, group_id FROM sightings
+		        WHERE player_id = ` + postgres.ThisPlayer + ` AND (counts_as > 0) IS TRUE) AS me
+		    JOIN group_players s USING (player_id)
 		    JOIN ladders l ON l.season_id = s.season_id AND l.id = (SELECT ladder_id FROM seasons WHERE id = s.season_id)
-		    JOIN groups g ON g.id = l.group_id
+		    JOIN groups g ON g.id = l.group_id AND g.id = coalesce(me.group_id, g.id)
 		    JOIN chats c ON c.id = g.chat_id AND c.is_active
-		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL AND (s.played <> 0 OR EXISTS (
+		    WHERE s.left_at IS NULL AND (s.played <> 0 OR EXISTS (
 		        SELECT FROM seasons e, LATERAL (
 		            SELECT FROM group_players WHERE season_id = e.id AND player_id = s.player_id AND played <> 0) AS earlier
 		        WHERE e.ladder_id = l.id))
@@ -45,7 +50,7 @@ func (s *Store) Standings(
 	var batch pgx.Batch
 	type groupRow struct {
 		stats.GroupStanding
-		Groups int // how many ladders there are, shown or not
+		Groups int // the number of ladders, including those beyond the limit
 	}
 	batch.Queue(sql, limit, who.ID, now).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[groupRow])

@@ -16,8 +16,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsWithoutConnection: if no connection for questions can be opened, because the server
-// refuses it, does not answer, or accepts no writes, questions use the connections for commands.
+// TestQuestionsWithoutConnection checks that if no connection for questions can be opened, because
+// the server refuses it, does not answer, or accepts no writes, questions use the connections for
+// commands.
 func TestQuestionsWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
@@ -46,8 +47,8 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 	}
 }
 
-// TestBusyQuestions: while all connections for questions are in use, other questions wait, and take
-// no connections for commands.
+// TestBusyQuestions checks that while all connections for questions are in use, other questions
+// wait, and take no connections for commands.
 func TestBusyQuestions(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice)

@@ -173,8 +173,8 @@ func (t *trial) isStored(c *Command) bool {
 }
 
 // storedCopy returns the id under which the bot has stored a message with several copies: the id in
-// the notice of the first named command or, without such a notice, the id of a copy with the same
-// text under which notices are stored. If it finds none, it returns the message's own id.
+// the notice of the first named command or, without one, the id of a copy with the same text under
+// which notices are stored. If it finds none, it returns the message's own id.
 func (t *trial) storedCopy(message Message, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {

@@ -10,11 +10,11 @@ const (
 	// aftermath is how long the consequences of a fault may last after its end. If the bot is seen
 	// to recover later than that, the consequences last until the recovery.
 	aftermath = 30 * time.Second
-	// markedWithin is how long before a fault a message may have arrived whose delivery the bot
-	// could not store because of the fault.
+	// A message that arrives up to markedWithin before a fault may be sent again: because of the
+	// fault, the bot may be unable to store that it was delivered.
 	markedWithin = 5 * time.Second
-	// forgottenWithin is how long before a crash of the database a message may have arrived that
-	// the database does not know of after the crash.
+	// A message that arrives up to forgottenWithin before a crash of the database may be missing
+	// from the database after the crash.
 	forgottenWithin = time.Second
 	// fewestPerSecond is the minimum number of commands per second.
 	fewestPerSecond = 1.5
@@ -54,8 +54,8 @@ func (t *trial) forgotten(came []delivery) (copies int) {
 }
 
 // judgeReach checks that a fault of the bot or the database, or its consequences, overlapped the
-// time from a refused command until its answer was stored. It counts all commands, refused or not,
-// without such an overlap.
+// time from a refused command until its answer was stored. In FarFromFaults, it counts all commands
+// without such an overlap, refused or not.
 func (t *trial) judgeReach(c *Command, refused bool) {
 	answered := c.At
 	if notices := t.notices[c.Key()]; len(notices) > 0 {
@@ -73,7 +73,8 @@ func (t *trial) judgeReach(c *Command, refused bool) {
 	}
 }
 
-// judgeShares checks the percentages of refused and recorded results.
+// judgeShares checks that at most mostRefused percent of the results were refused, and that at
+// least fewestRecorded percent were recorded.
 func (t *trial) judgeShares() {
 	if t.Refused*100 > t.Results*mostRefused {
 		t.violated(FewRefused, "%d of %d results were refused, more than %d %%", t.Refused, t.Results, mostRefused)

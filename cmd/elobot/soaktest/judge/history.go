@@ -16,7 +16,7 @@ type History struct {
 	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s.
 	// Each lasts from when the first answer may have been slow until the end of the process.
 	CleanStops []Span
-	// Handled are all commands that the bot has handled, including those before the campaign.
+	// Handled has all commands that the bot has handled, including those before the campaign.
 	Handled []Handling
 
 	Lasting, Full time.Duration // how long faults struck, and after how long all kinds must have struck
@@ -60,7 +60,7 @@ type FailedStart struct {
 	Words string // the last lines of its log
 }
 
-// Span is the time from From to To.
+// Span is a period of time, including both ends.
 type Span struct{ From, To time.Time }
 
 func (s Span) includes(at time.Time) bool { return !at.Before(s.From) && !at.After(s.To) }
@@ -114,7 +114,8 @@ type Message struct {
 	At      time.Time
 }
 
-// Standing is the standing of a player in a chat.
+// Standing is the stored rating of a player in a chat, with the numbers of matches won, drawn and
+// lost.
 type Standing struct {
 	Chat                  int64
 	Name                  string
@@ -132,7 +133,7 @@ type Notice struct {
 	At, FinishedAt time.Time // if unfinished, FinishedAt is the end of the campaign
 }
 
-// Handling is a command that the bot has handled.
+// Handling records when the bot handled a command.
 type Handling struct {
 	Key string
 	At  time.Time

@@ -42,7 +42,7 @@ const MaxCopies = 5
 // listKind is the kind of an answer that lists results that were not recorded.
 const listKind = "not_recorded"
 
-// Verdict is the result of a judgment.
+// Verdict lists the violations, and counts what happened in the campaign.
 type Verdict struct {
 	Results, Recorded, Refused  int // how many results were reported, recorded and refused
 	Undos, Undone, UndosRefused int // how many undos were requested, done and refused
@@ -397,8 +397,8 @@ func replay(matches []Match) plainladder.Standings {
 	return plainladder.Play(nil, plain).Standings
 }
 
-// judgeRatings replays the matches of each chat that are not undone, and compares the result with
-// the stored standings.
+// judgeRatings replays each chat's matches, except undone ones, and compares the result with the
+// stored standings.
 func (t *trial) judgeRatings() {
 	matches := slices.Clone(t.Matches)
 	slices.SortFunc(matches, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Chat, b.Chat), a.Number-b.Number) })

@@ -26,10 +26,10 @@ func undo(message, number int) judge.Command {
 // normally.
 const plain = 6
 
-// history returns a history without violations. It has three results, the second of which is undone
-// later and the third refused, then the undo, and a further result. The undo and the last result
-// are answered in one message. Another chat has plain results. A fault of the database lasts the
-// whole time.
+// history returns a history without violations: three results, of which the second is undone later
+// and the third is refused, then the undo, and one more result. The undo and the last result are
+// answered in one message. Another chat has plain results. A fault of the database lasts the whole
+// time.
 func history() *judge.History {
 	commands := []judge.Command{
 		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0),
@@ -106,8 +106,8 @@ func copyOf(h *judge.History, message int) {
 	}
 }
 
-// TestPromisesThatAreBroken: the judge finds each kind of broken promise, and no broken promise if
-// all are kept.
+// TestPromisesThatAreBroken checks that the judge finds each kind of broken promise, and no broken
+// promise if all are kept.
 func TestPromisesThatAreBroken(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -1,0 +1,169 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres/dbtest"
+)
+
+// TestHostileImports checks that files, lists of people and arguments that are broken, or made to
+// break something, are refused by `elobot import` in words, or are imported correctly. A refusal
+// writes nothing, and no run takes more than 100 MB of memory.
+func TestHostileImports(t *testing.T) {
+	t.Parallel()
+	url, pool := database(t)
+	newClub(t, pool, -100)
+	dbtest.Exec(t, pool, `
+		INSERT INTO players (telegram_user_id, username, display_name) VALUES (998, 'gone', 'Gone');
+		INSERT INTO sightings (group_id, player_id, username, seen_at, out_at)
+		    SELECT 1, id, 'gone', now(), now() FROM players WHERE username = 'gone';
+		UPDATE sightings SET nick = 'Bobby' WHERE username = 'bob';
+		UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob';
+		`+dbtest.PadelLadders("true")+`
+		UPDATE ladders SET name = 'old', archived_at = now() WHERE NOT is_default`)
+	const good = "date,a,b,score\n2026-10-01,Bob,Ann,3:1\n"
+	with := func(name string) string { return "a,b,score\nBob," + name + ",3:1\n" }
+	who := func(is string) string { return "name,who\nZed," + is + "\n" }
+	long := strings.Repeat("x", 1<<20)
+	everything := func() []string {
+		var all []string
+		for _, table := range []string{
+			"players", "group_players", "matches", "imports", "start_ratings", "outbox", "groups",
+		} {
+			all = append(all, collect(t, pool, pgx.RowTo[string], "SELECT r::text FROM "+table+" r ORDER BY 1")...)
+		}
+		return all
+	}
+	before, highest := everything(), 0
+	for _, tc := range []struct {
+		name, file, people, args string
+		want                     string // what the command prints in the end
+	}{
+		// the list of people
+		{"nobody decided", with("Zed"), "", "", `1 name is unknown: "Zed"`},
+		{"an empty list", with("Zed"), " ", "", "row 1: the number of cells is 1"},
+		{"a list that is not text", with("Zed"), "\x7fELF\x02\x01\x01\x00", "", "this is no text file"},
+		{"a list in UTF-16", with("Zed"), "\xff\xfen\x00a\x00m\x00e\x00", "", "the text is not UTF-8"},
+		{"a list with an open quote", with("Zed"), "name,who\n\"Zed,guest\n", "", "row 2: a quote inside a cell is not doubled"},
+		{"a list with one column", with("Zed"), "name\nZed\n", "", "row 1: the number of cells is 1"},
+		{"a list with a row of a megabyte", with("Zed"), who(long), "", "row 2: the row is too long"},
+		{"a list that contradicts itself", with("Zed"), "name,who\nZed,guest\nZed,@bob\n", "", `row 3: row 2 also has “Zed”`},
+		{"no decision", with("Zed"), who(""), "", `does not say who these are: "Zed"`},
+		{"an unknown word", with("Zed"), who("nobody"), "", `"Zed" cannot be "nobody"`},
+		{"only an at sign", with("Zed"), who("@"), "", `"Zed" cannot be "@"`},
+		{"no username", with("Zed"), who("@zed smith"), "", `"Zed" cannot be "@zed smith"`},
+		{"SQL for a username", with("Zed"), who("@x'; DROP TABLE players;--"), "", `"Zed" cannot be "@x'; DROP TABLE players;--"`},
+		{"a negative id", with("Zed"), who("-100"), "", `"Zed" cannot be "-100"`},
+		{"an id of 40 digits", with("Zed"), who(strings.Repeat("9", 40)), "", `"Zed" cannot be "9999`},
+		{"a guest with a player's name", with("Zed"), who("guest Bob"), "", "because the group has a player with that name"},
+		{"a guest with a player's nick", with("Zed"), who("guest BOBBY"), "", "because the group has a player with that name"},
+		{"a guest like a username", with("Zed"), who("guest @bob"), "", "because the group has a player with that name"},
+		{"a guest like a command", with("Zed"), who("guest won"), "", "commands would misread the name"},
+		{"a guest like several", with("Zed"), who("\"guest Zed, Yan\""), "", "commands would misread the name"},
+		{"a guest with a name of 100 letters", with("Zed"), who("guest " + strings.Repeat("n", 100)), "", "longer than 32 characters"},
+		{"a guest without letters", with("Zed"), who("guest ...."), "", "commands would misread the name"},
+		{"a guest with a mark of direction", with("Zed"), who("guest \u202eZed"), "", `"Zed" cannot be "guest \u202eZed"`},
+		{"somebody who has left", with("Zed"), who("@gone"), "", "who does not take part in the rankings"},
+		{"one person twice", with("Zed"), who("@bob"), "", `Zed is in the match under another name`},
+		{"everybody left out", with("Zed"), who("leave out"), "", nothingWritten},
+		{"a list that is missing", with("Zed"), "", "--people=none.csv", "none.csv: no such file"},
+		{"a list that is a folder", with("Zed"), "", "--people=.", "is a directory"},
+		// names in the file
+		{"a thousand names", "a,b,score\n" + manyNames(1000), "", "", "1000 names are unknown"},
+		{"a name like a path", with("../../etc/passwd"), "", "", `1 name is unknown: "../../etc/passwd"`},
+		{"a name like a command of a terminal", with("\x1b]0;x\x07"), "", "", "there is an invisible character"},
+		{"a name like a format", with("%s%n%!d"), "", "", `1 name is unknown: "%s%n%!d"`},
+		// arguments
+		{"no such group", good, "", "--group=-7", "there is no group with the Telegram id -7"},
+		{"no group", good, "", "--group=0", "--group is missing"},
+		{"an archived ranking", good, "", "--ladder=old", `no ranking "old" in use`},
+		{"a ranking like SQL", good, "", "--ladder=x';--", "no ranking"},
+		{"a role that there is not", good, "", "--columns=x=a", "which is no role"},
+		{"a column that there is not", good, "", "--columns=a=x", `there is no column “x”`},
+		{"a column for two roles", good, "", "--columns=a=a,b=a", "gives this column two roles"},
+		{"an order of dates that there is not", good, "", "--dates=ymd", "--dates must be one of"},
+		{"rows that are not there", good, "", "--again=0 --again=-5 --again=2147483647", "but not for rows -5, 0, 2147483647"},
+		{"a row that is no number", good, "", "--again=x", "expected a valid"},
+		{"a file and an undo", good, "", "--undo=1", "either a file or --undo is needed"},
+		// files
+		{"a column of terminal codes", "a,b,score,\x1b[31m\nBob,Ann,3:1,\x1b[31m\n", "", "--dry-run", nothingWritten},
+		{"start ratings beyond the limits", "player,rating\nBob,10001\nAnn,-1\n", "", "", "rows are refused"},
+		{"start ratings twice", "player,rating\nBob,1600\nBob,1700\n", "", "", "rows are refused"},
+		{"start ratings of nobody", "player,rating\n,1600\n", "", "", "rows are refused"},
+		{"a start rating of somebody under two names", "player,rating\nBob,1600\nBobby,1700\n", "", "", "rows are refused"},
+		{"a zip that is no export", "PK\x03\x04" + strings.Repeat("\x00", 100), "", "", "elobot: "},
+		{"a file of 80 megabytes", "a,b,score\n" + strings.Repeat("Bob,Ann,3:1\n", 7<<20), "", "", "is larger than"},
+		{"a megabyte in a cell", with(long), "", "", "the row is too long"},
+		{"50,000 faults", "a,b,score\n" + strings.Repeat("Bob,Ann,x\n", 50_000), "", "", "rows are refused"},
+		{"800,000 rows", "a,b,score\n" + strings.Repeat("Bob,Ann,3:1\n", 800_000), "", "", "has more than 60000 rows"},
+		{"a million faults", "a,b,score\n" + strings.Repeat("x\n", 1_000_000), "", "", "has more than 60000 rows"},
+		{"a million empty rows", "a,b,score\n" + strings.Repeat(",\n", 1_000_000), "", "", "has more than 60000 rows"},
+		{"50,000 rows", "a,b,score\n" + strings.Repeat("Bob,Ann,3:1\n", 50_000), "", "--dry-run", nothingWritten},
+	} {
+		folder := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(folder, "results.csv"), []byte(tc.file), 0o600))
+		args := []string{"import", "results.csv", "--group=-100"}
+		if tc.people != "" {
+			must(t, os.WriteFile(filepath.Join(folder, "people.csv"), []byte(tc.people), 0o600))
+			args = append(args, "--people=people.csv")
+		}
+		env := []string{"DATABASE_URL=" + url, "GODEBUG=gctrace=1", "GOGC=100"}
+		p := prepare(env, append(args, strings.Fields(tc.args)...)...)
+		p.cmd.Dir = folder
+		p.start(t)
+		code := p.wait(t)
+		output, memory := withoutTrace(p.output.String())
+		isRefused := code == 1 || code == 2
+		if !strings.Contains(output, tc.want) || isRefused == (tc.want == nothingWritten) {
+			t.Errorf("%s: exit code %d, and the output is\n%.2000s", tc.name, code, output)
+		}
+		if strings.ContainsAny(output, "\x1b\x07\x00") || strings.Contains(output, "goroutine") {
+			t.Errorf("%s: the output is %.2000q", tc.name, output)
+		}
+		if isLong := tc.name == "50,000 rows"; strings.Contains(output, "This is a long file") != isLong {
+			t.Errorf("%s: whether it says that the file is long is wrong", tc.name)
+		}
+		if highest = max(highest, memory); memory > 100 {
+			t.Errorf("%s: %d MB of memory", tc.name, memory)
+		}
+		equal(t, everything(), before, "contents of the database: %s", tc.name)
+	}
+	t.Logf("the largest heap is %d MB", highest)
+	verifyClean(t, url)
+}
+
+const nothingWritten = "Nothing was written."
+
+// traced matches the heap sizes in a line that the Go runtime prints about a garbage collection.
+var traced = regexp.MustCompile(`^gc \d+ @.* (\d+)->(\d+)->\d+ MB, `)
+
+// withoutTrace returns the output without lines about garbage collections, and the largest heap in
+// MB that these lines tell of.
+func withoutTrace(output string) (rest string, largest int) {
+	lines := slices.DeleteFunc(strings.Split(output, "\n"), func(line string) bool {
+		m := traced.FindStringSubmatch(line)
+		if m != nil {
+			heap, _ := strconv.Atoi(m[2])
+			largest = max(largest, heap)
+		}
+		return m != nil
+	})
+	return strings.Join(lines, "\n"), largest
+}
+
+// manyNames returns rows of a file with n names besides Bob.
+func manyNames(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("Bob,Zed " + strings.Repeat("x", 1+i%50) + string(rune('a'+i/50)) + ",3:1\n")
+	}
+	return b.String()
+}

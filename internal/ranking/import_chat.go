@@ -1,0 +1,790 @@
+package ranking
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sethvargo/go-retry"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
+	"elobot/internal/notice"
+	"elobot/internal/transfer"
+)
+
+// PromptImport asks what an import of a file leaves open. Any admin may answer, by button or with a
+// file that says who the people are.
+const PromptImport PromptKind = "import"
+
+// The limits of a file that is imported in a chat.
+const (
+	MaxImportMegabytes = 5
+	MaxImportRows      = 5000
+	MaxImportPeople    = 1000 // people with different names
+
+	maxImportFile = MaxImportMegabytes << 20
+	// maxRestored is the maximum length of an export in bytes. The restore of a longer one may take
+	// too long for a command.
+	maxRestored = 16 << 20
+	// shownOfImport limits each list in an ImportPrompt.
+	shownOfImport = 10
+)
+
+// SentFile is a file that a person has sent.
+type SentFile struct {
+	ID   string `json:"id"` // for Files
+	Name string `json:"name,omitempty"`
+	Size int64  `json:"size,omitempty"` // in bytes, 0 if unknown
+}
+
+// Files has the files that people have sent.
+type Files interface {
+	// Download returns the content of a file. It fails if the file has more than limit bytes.
+	Download(ctx context.Context, id string, limit int64) ([]byte, error)
+}
+
+// WithFiles makes the service import files, and returns the service.
+func (s *Service) WithFiles(files Files) *Service {
+	s.files = files
+	return s
+}
+
+// ImportRequest is what a PromptImport asks about: a file, and what is settled about it so far.
+type ImportRequest struct {
+	Key    string    `json:"key"` // of the message with the file
+	Ladder ladder.ID `json:"ladder"`
+	File   SentFile  `json:"file"`
+	People SentFile  `json:"people,omitzero"` // says who the people are; zero for none
+
+	Guests        bool               `json:"guests,omitempty"` // people whom nobody knows are new guests
+	Dates         transfer.DateOrder `json:"dates,omitempty"`
+	OrderByRow    bool               `json:"order_by_row,omitempty"`
+	SkipRefused   bool               `json:"skip_refused,omitempty"`
+	ClosedSeasons bool               `json:"closed_seasons,omitempty"`
+}
+
+func (r ImportRequest) tag() MatchTag { return TagOf(r.Key) }
+
+// files returns the files to be read.
+func (r ImportRequest) files() []SentFile {
+	if r.People == (SentFile{}) {
+		return []SentFile{r.File}
+	}
+	return []SentFile{r.File, r.People}
+}
+
+// ImportChoice is an option of a PromptImport.
+type ImportChoice string
+
+// The options of a PromptImport, besides Cancel.
+const (
+	ImportGuests     ImportChoice = "guests" // people whom nobody knows are new guests
+	ImportPeople     ImportChoice = "people" // send the file in which to say who people are
+	ImportDayFirst   ImportChoice = "dmy"
+	ImportMonthFirst ImportChoice = "mdy"
+	ImportByRow      ImportChoice = "rows"   // rows of the same time are in the order of play
+	ImportSkip       ImportChoice = "skip"   // leave out the refused rows
+	ImportClosed     ImportChoice = "closed" // let final tables change
+	ImportRestore    ImportChoice = "restore"
+)
+
+// ImportChoices returns all values of ImportChoice.
+func ImportChoices() []ImportChoice {
+	return []ImportChoice{
+		ImportGuests, ImportPeople, ImportDayFirst, ImportMonthFirst, ImportByRow, ImportSkip, ImportClosed, ImportRestore,
+	}
+}
+
+// with returns r with what an option settles. ok is false if r has no such option.
+func (r ImportRequest) with(o PromptOption) (_ ImportRequest, ok bool) {
+	switch o {
+	case ImportGuests:
+		r.Guests = true
+	case ImportDayFirst:
+		r.Dates = transfer.DayFirst
+	case ImportMonthFirst:
+		r.Dates = transfer.MonthFirst
+	case ImportByRow:
+		r.OrderByRow = true
+	case ImportSkip:
+		r.SkipRefused = true
+	case ImportClosed:
+		r.ClosedSeasons = true
+	case ImportPeople, ImportRestore, Cancel{}:
+	default:
+		return r, false
+	}
+	return r, true
+}
+
+// ShowImport is the press of a button with which an admin asks how to import a file into the
+// ladder, or for an example of such a file.
+type ShowImport struct{ Example bool }
+
+func (i ShowImport) plan(_ *Service, c *call) *call {
+	op := showImport{adminsOnly{people: senderOf(c.Origin)}, i, c.Origin}
+	return c.with(job{name: "show import", bucket: RatePress, ofAdmins: true, operation: op})
+}
+
+type showImport struct {
+	adminsOnly
+	ShowImport
+	origin Origin
+}
+
+func (o showImport) decide(snap *Snapshot) (Decision, need, error) {
+	if o.Example {
+		return o.origin.privately(snap, ImportExample{})
+	}
+	return Decision{Page: ImportPage{}}, nil, nil
+}
+
+// ImportExample is a notice whose document is an example of a file of results.
+type ImportExample struct{}
+
+var _ = notice.Register[ImportExample](notice.Kind{Name: "import_example", Purpose: notice.Answer, Alone: true})
+
+// PeopleOfImport is a notice whose document asks who the people of a file are.
+type PeopleOfImport struct {
+	Title string            `json:"title"` // of the group
+	All   []transfer.Person `json:"all"`
+}
+
+var _ = notice.Register[PeopleOfImport](notice.Kind{Name: "people_of_import", Purpose: notice.Answer, Alone: true})
+
+// ImportPage asks for a file, which a reply brings.
+type ImportPage struct{}
+
+var _ = notice.Register[ImportPage](notice.Kind{Name: "import_page", Purpose: notice.Answer, Alone: true})
+
+// ReplyWithFile imports a file that an admin has sent, or asks what the import leaves open. If the
+// message replies to a PromptImport, the file says who the people of the prompt's file are, or it
+// has results and replaces the prompt's file. Replies to other prompts are ignored.
+type ReplyWithFile struct {
+	File   SentFile
+	Prompt PromptRef // zero if the message replies to an ImportPage
+}
+
+func (r ReplyWithFile) plan(s *Service, c *call) *call {
+	switch {
+	case r.Prompt.ID == 0:
+		return s.importing(c, importOperation{request: ImportRequest{Key: c.Key, File: r.File}, file: r.File})
+	case c.found == nil:
+		return c.finding(findPrompt{ref: r.Prompt, accepts: func(p *Prompt) bool { return p.Import != nil }})
+	}
+	op := importOperation{prompt: c.found.prompt, ref: r.Prompt, request: *c.found.prompt.Import, file: r.File}
+	op.request.People = r.File
+	var fault transfer.Fault
+	_, err := transfer.ReadPeople(bytes.NewReader(c.importing.files[r.File.ID])) // empty at first
+	if errors.As(err, &fault) && fault.Reason == transfer.NotPeople {
+		op.request = ImportRequest{Key: c.Key, Ladder: op.request.Ladder, File: r.File}
+	}
+	return s.importing(c, op)
+}
+
+func (a PromptAnswer) planImport(s *Service, c *call) *call {
+	op := importOperation{prompt: c.found.prompt, ref: a.Prompt, option: a.Option}
+	request, ok := c.found.prompt.Import.with(a.Option)
+	op.request, op.isMistaken = request, !ok
+	return s.importing(c, op)
+}
+
+func (s *Service) importing(c *call, op importOperation) *call {
+	if op.prompt != nil {
+		c.Ladder = op.request.Ladder
+	}
+	op.adminsOnly, op.origin, op.importing = adminsOnly{people: senderOf(c.Origin)}, c.Origin, c.importing
+	op.longest = s.longestImport()
+	bucket := RateResult
+	if c.Button != "" {
+		bucket = RatePress
+	}
+	return c.with(job{
+		name: "import", bucket: bucket, ofAdmins: true, locks: true, knownChatOnly: true, operation: op,
+	})
+}
+
+// longestImport limits imports and their undo: they may replay more matches than an amendment,
+// because they are rare, but the updates of the chat wait meanwhile. There is no limit outside the
+// chat.
+func (s *Service) longestImport() int { return 2 * s.settings.LongestReplay }
+
+// importing is what the rounds of an import have found out so far.
+type importing struct {
+	files map[string][]byte // the content of files, by id
+	// read is the file as read, and named its people; read is nil if that is not known yet. As long
+	// as it is not settled who all people are, those whom nobody knows are new guests in named.
+	read   *ImportFile
+	named  namedPeople
+	names  []transfer.Person // all names, as far as it is settled who they are
+	report ImportReport
+	isOpen bool // the report says why the file cannot be imported
+
+	export  *transfer.ExportHeader // nil unless the file is an export
+	restore Restoring              // what its restore would do, if isOpen is set
+	refusal Notice                 // why nothing can be done, nil for no reason
+}
+
+// Imports have these needs.
+type (
+	// sentFile is the need for the content of a file.
+	sentFile struct{ SentFile }
+	// importStep is the need to plan an import again, with more of what it depends on.
+	importStep struct {
+		step string
+		importing
+	}
+	// importPlan is the need for Beside.Planned.
+	importPlan struct{ importing }
+	// restorePlan is the need for Beside.Restoring. The file has an export.
+	restorePlan struct {
+		file    SentFile
+		content []byte
+	}
+	// undoPlan is the need for Beside.UndoneImport, of the import with this number.
+	undoPlan struct{ number int }
+)
+
+func (n sentFile) what() string   { return "the file " + n.ID }
+func (n importStep) what() string { return n.step }
+func (importPlan) what() string   { return "an import" }
+func (restorePlan) what() string  { return "a restore" }
+func (undoPlan) what() string     { return "the undo of an import" }
+
+const (
+	downloadRetry = 500 * time.Millisecond
+	// downloadRetries is how often a download is tried again, if there is time.
+	downloadRetries = 8
+)
+
+// download adds the content of a file to the call. If the messenger does not have it for seconds,
+// the call only says so, and ok is false. No transaction is open meanwhile.
+func (s *Service) download(ctx context.Context, c *call, f SentFile) (ok bool) {
+	var content []byte
+	err := retry.Do(ctx, retry.WithMaxRetries(downloadRetries, retry.NewConstant(downloadRetry)),
+		func(ctx context.Context) (err error) {
+			content, err = s.files.Download(ctx, f.ID, maxImportFile)
+			return retry.RetryableError(err)
+		})
+	if err != nil {
+		s.log.WarnContext(ctx, "failed to download a file", "key", c.Key, "chat_id", c.Chat.ID, "error", err)
+		*c = *c.onlySaying(Refusal{Code: FileUnavailable})
+		return false
+	}
+	files := map[string][]byte{f.ID: content}
+	for id, other := range c.importing.files {
+		files[id] = other
+	}
+	c.importing.files = files
+	return true
+}
+
+// PlannedImport is an import as it would be written.
+type PlannedImport struct {
+	new    *NewImport // nil if there are no new matches
+	report ImportReport
+}
+
+// plan calculates an import. It may move other matches to make room.
+func (n importPlan) plan(ctx context.Context, store Locked, snap *Snapshot) (*PlannedImport, error) {
+	made, here := PlannedImport{report: n.report}, *snap
+	here.People = snap.People[:len(n.named.people)]
+	if len(n.report.Unknown) == 0 {
+		n.named.refuse(&here, &made.report)
+	}
+	p := planned{file: *n.read, report: &made.report, store: store, snap: &here, named: n.named}
+	var err error
+	made.new, err = p.newImport(ctx)
+	return &made, err
+}
+
+// Restoring is a restore in a transaction that is still open, or a refusal.
+type Restoring struct {
+	group   *RestoredGroup
+	first   string // the key of its first match, empty if it has none
+	refusal Notice
+}
+
+// restore restores the export in the transaction.
+func (n restorePlan) restore(ctx context.Context, store Locked, snap *Snapshot) (r Restoring, err error) {
+	export, err := n.open()
+	if err == nil {
+		r.group, err = restoreVerified(ctx, store, snap, export)
+	}
+	if err == nil && r.group.Number > 0 {
+		var found []FoundMatch
+		if found, _, err = store.FindImport(ctx, snap.Group, r.group.Number); err == nil {
+			r.first = found[0].Key
+		}
+	}
+	var fault transfer.Fault
+	switch {
+	case errors.Is(err, ErrNotEmpty):
+		return Restoring{refusal: Refusal{Code: GroupNotEmpty}}, nil
+	case errors.As(err, &fault):
+		return Restoring{refusal: ImportRefused{File: n.file.Name, Fault: fault}}, nil
+	}
+	return r, err
+}
+
+func (n restorePlan) open() (*transfer.Export, error) {
+	return transfer.OpenExport(bytes.NewReader(n.content), int64(len(n.content)), maxRestored)
+}
+
+// importOperation imports a file, or asks what the import leaves open. It takes several rounds: to
+// download the file, to read it with the group's time zone, to read what is stored about its
+// people, and then, if something is open, to ask without the plan.
+type importOperation struct {
+	adminsOnly // the people are the sender
+	origin     Origin
+	request    ImportRequest
+	prompt     *Prompt // the prompt that is answered, nil for none
+	ref        PromptRef
+	option     PromptOption // the pressed button, nil for a message with the file
+	file       SentFile
+	isMistaken bool // the prompt has no such option
+	longest    int  // the maximum number of later matches to replay
+	importing
+}
+
+func (o importOperation) needs() Needs {
+	needs := o.adminsOnly.needs()
+	if o.prompt != nil {
+		needs.Prompt = o.prompt.ID
+	}
+	switch {
+	case o.isOpen, o.export != nil:
+	case o.read != nil:
+		people := participants(slices.Clone(o.named.people))
+		needs.New = len(people)
+		for _, sender := range o.people {
+			people.add(sender)
+		}
+		needs.People, needs.Everybody = people, true
+	case len(o.files) > 0:
+		needs.Everybody = true
+	}
+	return needs
+}
+
+func (o importOperation) refuse(snap *Snapshot) Notice {
+	isOf := o.prompt == nil || snap.Prompt.is(o.ref) && snap.Prompt.isOf(snap.Ladder)
+	switch {
+	case !isOf, o.isMistaken:
+		return Refusal{Code: UnknownButton}
+	case o.prompt != nil && snap.Prompt.Closed:
+		return Refusal{Code: PromptOver}
+	case o.file.Size > maxImportFile:
+		return Refusal{Code: FileTooLarge, Matches: MaxImportMegabytes}
+	case snap.Ladder.Archived:
+		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
+	}
+	return nil
+}
+
+func (o importOperation) decide(snap *Snapshot) (Decision, need, error) {
+	switch {
+	case snap.Group == 0:
+		return Decision{ignored: true}, nil, nil
+	case o.prompt != nil && *snap.Prompt.Import != *o.prompt.Import:
+		return Decision{}, nil, ErrConflict // another admin has answered
+	case o.option == Cancel{}:
+		return o.closing(Decision{Page: ImportDropped{}}, PromptCanceled), nil, nil
+	case snap.Ladder.Season.endsBefore(o.origin.SentAt):
+		return Decision{}, seasonEnd{snap.Ladder, o.origin.SentAt}, nil
+	}
+	for _, f := range o.request.files() {
+		if o.files[f.ID] == nil {
+			return Decision{}, sentFile{f}, nil
+		}
+	}
+	switch {
+	case o.refusal != nil:
+		return Decision{Notice: o.refusal}, nil, nil
+	case o.export != nil && !o.isOpen:
+		return o.restoreGroup(snap)
+	case o.read == nil && o.export == nil:
+		return o.readFile(snap)
+	case o.option == ImportPeople && len(o.report.Unknown)+len(o.report.Faults) > 0:
+		d, lacks, err := o.origin.privately(snap, PeopleOfImport{Title: snap.Chat.Title, All: o.names})
+		d.Unadded = true
+		return d, lacks, err
+	case o.isOpen:
+		return o.ask(snap), nil, nil
+	case snap.Planned == nil && o.read.Ask != transfer.AskDates:
+		return Decision{}, importPlan{o.importing}, nil
+	}
+	if snap.Planned != nil {
+		o.report = snap.Planned.report
+	}
+	if o.report.Later > o.longest {
+		o.refusal = Refusal{Code: TooManyLater, Matches: o.report.Later}
+	}
+	if o.isOpen = o.refusal != nil || o.read.Ask != "" || o.read.isOpen(o.report); o.isOpen {
+		return Decision{}, importStep{"what an import leaves open", o.importing}, nil
+	}
+	return o.done(snap), nil, nil
+}
+
+// readFile reads the file and finds out who its people are.
+func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
+	refused := func(f SentFile, err error) (Decision, need, error) {
+		n := ImportRefused{File: f.Name, OfPeople: f == o.request.People}
+		_ = errors.As(err, &n.Fault) // the content is in memory, so there is no other error
+		if n.Fault.Reason == transfer.TooManyRows {
+			return Decision{Notice: Refusal{Code: FileTooLong, Matches: MaxImportRows}}, nil, nil
+		}
+		return Decision{Notice: n}, nil, nil
+	}
+	content := o.files[o.request.File.ID]
+	var fault transfer.Fault
+	switch export, err := (restorePlan{content: content}).open(); {
+	case err == nil:
+		o.export = &export.Header
+		return Decision{}, importStep{"the export in a file", o.importing}, nil
+	case errors.As(err, &fault) && fault.Reason != transfer.NoExport:
+		return refused(o.request.File, err)
+	}
+	read, err := transfer.ReadCSV(bytes.NewReader(content), transfer.Options{
+		Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
+	})
+	if err != nil {
+		return refused(o.request.File, err)
+	}
+	f := ImportFile{
+		File: read, Hash: fmt.Sprintf("%x", sha256.Sum256(content)), Guests: o.request.Guests, At: o.origin.SentAt,
+		SkipRefused: o.request.SkipRefused, ClosedSeasons: o.request.ClosedSeasons,
+	}
+	if o.request.People != (SentFile{}) {
+		if f.People, err = transfer.ReadPeople(bytes.NewReader(o.files[o.request.People.ID])); err != nil {
+			return refused(o.request.People, err)
+		}
+	}
+	if len(read.Rows)+len(read.Starts)+len(read.LeftOut)+rowsOf(read.Refused) > MaxImportRows {
+		return Decision{Notice: Refusal{Code: FileTooLong, Matches: MaxImportRows}}, nil, nil
+	}
+	o.read, o.report.Refused, o.report.AreStarts = &f, slices.Clip(read.Refused), len(read.Starts) > 0
+	importer := Importer{people: snap.Everybody}
+	if len(namesOf(read, make(map[string]int))) > MaxImportPeople {
+		return Decision{Notice: Refusal{Code: TooManyNames, Matches: MaxImportPeople}}, nil, nil
+	}
+	o.named = importer.identify(f, &o.report)
+	if o.names = o.named.all; len(o.report.Unknown) > 0 {
+		f.Guests = true
+		o.named = importer.identify(f, new(ImportReport))
+	}
+	return Decision{}, importStep{"who the people of a file are", o.importing}, nil
+}
+
+// restoreGroup restores the group if that was chosen. Otherwise, or if it is impossible, it ends
+// the transaction without a restore.
+func (o importOperation) restoreGroup(snap *Snapshot) (Decision, need, error) {
+	if snap.Restoring == nil {
+		return Decision{}, restorePlan{o.request.File, o.files[o.request.File.ID]}, nil
+	}
+	r := *snap.Restoring
+	if r.refusal != nil || o.option != ImportRestore {
+		o.restore, o.refusal, o.isOpen = r, r.refusal, true
+		return Decision{}, importStep{"what a restore does", o.importing}, nil
+	}
+	n := Imported{Restored: true, Number: r.group.Number, Matches: r.group.Matches, Players: r.group.Players}
+	n.Tag = importTag(n.Number, r.first)
+	return o.closing(Decision{Effect: r.group, Page: n, Ladder: new(LadderLabel)}, PromptAnswered), nil, nil
+}
+
+// rowsOf returns how many rows have faults.
+func rowsOf(faults []transfer.Fault) int {
+	lines := make(map[int]bool)
+	for _, f := range faults {
+		lines[f.Line] = true
+	}
+	return len(lines)
+}
+
+// closing adds to a decision that it closes the prompt, if there is one. After a reply, the message
+// of the prompt says that the answer is elsewhere.
+func (o importOperation) closing(d Decision, as PromptEnd) Decision {
+	if o.prompt == nil {
+		return d
+	}
+	d.Closes = &ClosedPrompt{ID: o.prompt.ID, As: as}
+	if o.option == nil && o.prompt.Message != 0 {
+		d.Page, d.PageMessageID = ImportDropped{Answered: true}, o.prompt.Message
+	}
+	return d
+}
+
+// ask asks what is open: in the message with the pressed button, or in a new message.
+func (o importOperation) ask(snap *Snapshot) Decision {
+	o.request.Ladder = snap.Ladder.ID
+	asks, n := &NewPrompt{Kind: PromptImport, Import: &o.request}, o.question(snap)
+	if o.option == nil {
+		return o.closing(Decision{Asks: asks, Notice: n}, PromptAnswered)
+	}
+	asks.ID, n.Prompt = o.prompt.ID, o.prompt.ID
+	return Decision{Asks: asks, Page: n}
+}
+
+func (o importOperation) question(snap *Snapshot) ImportPrompt {
+	if o.export != nil {
+		return ImportPrompt{
+			Tag: o.request.tag(), File: o.request.File.Name, Results: o.restore.group.Matches, Zone: snap.Display.TimeZone,
+			Export:  &FoundExport{o.export.Chat.Title, o.export.At, o.restore.group.Players},
+			Choices: []ImportChoice{ImportRestore},
+		}
+	}
+	f, r := o.read, o.report
+	n := ImportPrompt{
+		Tag: o.request.tag(), File: o.request.File.Name, Results: len(f.Rows), Starts: len(f.Starts),
+		Zone: snap.Display.TimeZone, First: f.First, Last: f.Last, Dates: f.Dates, Ask: f.Ask,
+		Known: len(r.Known), LeftOut: len(f.LeftOut),
+		Refused: len(r.Refused), Faults: r.Refused[:min(len(r.Refused), shownOfImport)],
+		People: r.Faults[:min(len(r.Faults), shownOfImport)], MorePeople: max(0, len(r.Faults)-shownOfImport),
+		Unused: f.Unused[:min(len(f.Unused), shownOfImport)],
+	}
+	for _, p := range r.Unknown {
+		if !p.Open {
+			continue
+		}
+		if n.Unknown++; len(n.Names) < shownOfImport {
+			n.Names = append(n.Names, UnknownName{Name: p.Name, Similar: command.Excerpt(p.Similar)})
+		}
+	}
+	for _, s := range r.Closed {
+		n.Closed = append(n.Closed, s.Number)
+	}
+	add := func(isOpen bool, choices ...ImportChoice) {
+		if isOpen {
+			n.Choices = append(n.Choices, choices...)
+		}
+	}
+	add(n.Unknown > 0, ImportGuests)
+	add(n.Unknown > 0 || len(n.People) > 0, ImportPeople)
+	add(f.Ask == transfer.AskDates, ImportDayFirst, ImportMonthFirst)
+	add(f.Ask == transfer.AskOrder, ImportByRow)
+	add(n.Refused > 0 && n.Results+n.Starts > 0 && !f.SkipRefused, ImportSkip)
+	add(len(n.Closed) > 0 && !f.ClosedSeasons, ImportClosed)
+	return n
+}
+
+// done imports the file.
+func (o importOperation) done(snap *Snapshot) Decision {
+	r, made := o.report, snap.Planned.new
+	n := Imported{
+		Matches: r.New, Starts: r.Starts, Players: r.Players, Known: len(r.Known),
+		Equal: rowRanges(r.Equal), Same: rowRanges(r.Same), Later: r.Later,
+		LeftOut: len(o.read.LeftOut) + rowsOf(r.Refused) + len(r.Away),
+	}
+	d := Decision{Unadded: made == nil}
+	if made != nil {
+		d.Effect = made
+		n.Number, n.Tag = made.Number, importTag(made.Number, "")
+		if len(made.Matches) > 0 {
+			n.Tag = importTag(made.Number, made.Matches[0].Key)
+			n.First, n.Last = made.Matches[0].PlayedAt, made.Matches[len(made.Matches)-1].PlayedAt
+		}
+	}
+	if o.option == nil {
+		d.Notice = n
+	} else {
+		d.Page = n
+	}
+	return o.closing(d, PromptAnswered)
+}
+
+// importTag returns the tag of an import. first is the key of its first match, empty if it has
+// none.
+func importTag(number int, first string) MatchTag { return TagOf(ImportKey, fmt.Sprint(number), first) }
+
+// rowRanges returns the first few ranges of consecutive rows, each as its first and its last row.
+func rowRanges(rows []int) (ranges [][2]int) {
+	for _, row := range rows {
+		last := len(ranges) - 1
+		switch {
+		case last >= 0 && ranges[last][1] == row-1:
+			ranges[last][1] = row
+		case len(ranges) < shownOfImport:
+			ranges = append(ranges, [2]int{row, row})
+		}
+	}
+	return ranges
+}
+
+// ImportPrompt says what a file contains, and asks what its import leaves open.
+type ImportPrompt struct {
+	Prompt  PromptID           `json:"prompt,omitempty"` // as in UndoPrompt
+	Tag     MatchTag           `json:"tag"`
+	File    string             `json:"file,omitempty"` // its name
+	Results int                `json:"results,omitempty"`
+	Starts  int                `json:"starts,omitempty"` // number of start ratings, if the file has no results
+	First   time.Time          `json:"first,omitzero"`   // zero if the file has no dates
+	Last    time.Time          `json:"last,omitzero"`
+	Zone    string             `json:"zone"`
+	Dates   transfer.DateOrder `json:"dates,omitempty"` // empty if nothing settles it
+	Unused  []string           `json:"unused,omitempty"`
+	Known   int                `json:"known,omitempty"`    // number of matches that are recorded already
+	LeftOut int                `json:"left_out,omitempty"` // number of rows that count for nothing
+	// Refused is the number of faults of rows, and Faults has the first of them.
+	Refused int              `json:"refused,omitempty"`
+	Faults  []transfer.Fault `json:"faults,omitempty"`
+	// Unknown is the number of names that are not settled, and Names has the first of them.
+	Unknown int           `json:"unknown,omitempty"`
+	Names   []UnknownName `json:"names,omitempty"`
+	// People are the first people who cannot take part, and MorePeople counts the others.
+	People     []PersonFault     `json:"people,omitempty"`
+	MorePeople int               `json:"more_people,omitempty"`
+	Closed     []int             `json:"closed,omitempty"` // numbers of the seasons that are over and would change
+	Ask        transfer.Question `json:"ask,omitempty"`
+	Choices    []ImportChoice    `json:"choices,omitempty"`
+	Export     *FoundExport      `json:"export,omitempty"` // nil unless the file is an export
+}
+
+// FoundExport is the export of a group.
+type FoundExport struct {
+	Title   string    `json:"title"`
+	At      time.Time `json:"at"`
+	Players int       `json:"players"`
+}
+
+var _ = notice.Register[ImportPrompt](notice.Kind{Name: "import_prompt", Purpose: notice.Outcome, Alone: true})
+
+// UnknownName is a name in a file.
+type UnknownName struct {
+	Name    string `json:"name"`
+	Similar string `json:"similar,omitempty"` // an excerpt of the players with similar names
+}
+
+// ImportDropped replaces an ImportPrompt that was canceled, has expired, or was answered by a
+// reply.
+type ImportDropped struct {
+	Answered bool `json:"answered,omitempty"` // another message answers the reply
+}
+
+var _ = notice.Register[ImportDropped](notice.Kind{Name: "import_dropped", Purpose: notice.Outcome})
+
+// ImportRefused says why a file was not read.
+type ImportRefused struct {
+	File     string         `json:"file,omitempty"`      // its name
+	OfPeople bool           `json:"of_people,omitempty"` // the file was to say who the people are
+	Fault    transfer.Fault `json:"fault"`
+}
+
+var _ = notice.Register[ImportRefused](
+	notice.Kind{Name: "import_refused", Purpose: notice.Answer, Alone: true, Refuses: true})
+
+// Imported says what an import has recorded.
+type Imported struct {
+	Number  int       `json:"number,omitempty"` // of the import; 0 if nothing was new
+	Tag     MatchTag  `json:"tag,omitempty"`    // of the import
+	Matches int       `json:"matches,omitempty"`
+	Starts  int       `json:"starts,omitempty"` // number of start ratings
+	First   time.Time `json:"first,omitzero"`
+	Last    time.Time `json:"last,omitzero"`
+	Players int       `json:"players,omitempty"`  // number of new players
+	LeftOut int       `json:"left_out,omitempty"` // number of rows that do not count, for whatever reason
+	Known   int       `json:"known,omitempty"`    // number of rows that were recorded already
+	// Equal and Same are as in ImportReport, as ranges of rows.
+	Equal [][2]int `json:"equal,omitempty"`
+	Same  [][2]int `json:"same,omitempty"`
+	Later int      `json:"later,omitempty"` // number of matches that were calculated again
+	// Restored is set if the import is the restore of an export, with this number of Players. The
+	// Number is 0 if it has no matches.
+	Restored bool `json:"restored,omitempty"`
+	Kept     bool `json:"kept,omitempty"` // shown again, because an admin did not take the import back
+}
+
+var _ = notice.Register[Imported](notice.Kind{Name: "imported", Purpose: notice.Outcome, Alone: true})
+
+// TakeBackImport is the press of a button below an Imported or below the question that follows.
+// Only admins may take an import back.
+type TakeBackImport struct {
+	Import int
+	Tag    MatchTag
+	Step   UndoStep
+	Shown  int // the Later of the question
+}
+
+// UndoStep is a step of taking an import back.
+type UndoStep string
+
+// The steps.
+const (
+	UndoAsk  UndoStep = "ask"
+	UndoKeep UndoStep = "keep" // keep the import
+	UndoSure UndoStep = "sure"
+)
+
+func (t TakeBackImport) plan(s *Service, c *call) *call {
+	op := takeBack{adminsOnly{people: senderOf(c.Origin)}, t, s.longestImport()}
+	return c.with(job{
+		name: "take back import", bucket: RatePress, ofAdmins: true, ofGroup: true, locks: true, operation: op,
+	})
+}
+
+type takeBack struct {
+	adminsOnly
+	TakeBackImport
+	longest int // the maximum number of later matches to replay
+}
+
+func (t takeBack) decide(snap *Snapshot) (Decision, need, error) {
+	if snap.UndoneImport == nil {
+		return Decision{}, undoPlan{t.Import}, nil
+	}
+	u := snap.UndoneImport
+	n, first := Imported{Number: t.Import, Tag: t.Tag, Matches: len(u.Matches), Starts: len(u.Starts), Kept: true}, ""
+	if len(u.Matches) > 0 {
+		byTime := func(a, b FoundMatch) int { return a.PlayedAt.Compare(b.PlayedAt) }
+		first = u.Matches[0].Key
+		n.First, n.Last = slices.MinFunc(u.Matches, byTime).PlayedAt, slices.MaxFunc(u.Matches, byTime).PlayedAt
+	}
+	switch {
+	case n.Matches+n.Starts == 0:
+		return Decision{Page: ImportTakenBack{Number: t.Import}}, nil, nil
+	case importTag(t.Import, first) != t.Tag:
+		return Decision{Notice: Refusal{Code: UnknownButton}}, nil, nil
+	case u.Later > t.longest:
+		return Decision{Notice: Refusal{Code: TooManyLater, Matches: u.Later}}, nil, nil
+	}
+	var d Decision
+	switch {
+	case t.Step == UndoKeep:
+		d.Page = n
+	case t.Step == UndoAsk, t.Shown != u.Later:
+		d.Page = TakeBackPrompt{
+			Number: n.Number, Tag: n.Tag, Matches: n.Matches, Starts: n.Starts, First: n.First, Last: n.Last, Later: u.Later,
+		}
+	default:
+		d.Effect, d.Page = u, ImportTakenBack{Number: n.Number, Matches: n.Matches, Starts: n.Starts, Later: u.Later}
+	}
+	d.Ladder = new(LadderLabel)
+	return d, nil, nil
+}
+
+// TakeBackPrompt asks whether to take an import back.
+type TakeBackPrompt struct {
+	Number  int       `json:"number"`
+	Tag     MatchTag  `json:"tag"`
+	Matches int       `json:"matches,omitempty"`
+	Starts  int       `json:"starts,omitempty"`
+	First   time.Time `json:"first,omitzero"`
+	Last    time.Time `json:"last,omitzero"`
+	Later   int       `json:"later,omitempty"` // number of other matches that would be calculated again
+}
+
+var _ = notice.Register[TakeBackPrompt](notice.Kind{Name: "take_back_prompt", Purpose: notice.Answer, Alone: true})
+
+// ImportTakenBack says that an import was taken back. Matches and Starts are 0 if that was earlier.
+type ImportTakenBack struct {
+	Number  int `json:"number"`
+	Matches int `json:"matches,omitempty"`
+	Starts  int `json:"starts,omitempty"`
+	Later   int `json:"later,omitempty"`
+}
+
+var _ = notice.Register[ImportTakenBack](notice.Kind{Name: "import_taken_back", Purpose: notice.Outcome})
