@@ -127,6 +127,18 @@ func TestGuestElsewhere(t *testing.T) {
 		texts(t, g, `SELECT played::text FROM group_players WHERE name = 'Grandma'`))
 }
 
+// TestGuestOfUsername checks that the name of a guest who counts as a mere username means that
+// player in a report, even if no match of the player counts.
+func TestGuestOfUsername(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.guest(t, &carol, "Grandma")
+	g.record(t, &carol, carol, named("mona"), 3, 1)
+	g.undo(t, &carol, matchNumber(1))
+	g.asAdmin(t, &carol, ranking.MergePlayers{From: g.player(t, "Grandma"), Into: g.player(t, "mona")})
+	equal(t, "the match", "Carol 3:1 mona", sidesOf(t, g.typed(t, &carol, "Grandma 3:1")))
+}
+
 // TestNewGuestOfReport checks that a report with an unknown name offers to add a guest. The button
 // adds the guest and records the match once, for the sender of the report.
 func TestNewGuestOfReport(t *testing.T) {

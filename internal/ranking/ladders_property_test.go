@@ -259,8 +259,8 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 	sides := [2][]int{who[:len(m.sides[0])], who[len(m.sides[0]):]}
 	var free []int
 	for one := range c.people {
-		guest := c.unclaimed[one] // the bot might ask about the name of a new or merged guest
-		if !slices.Contains(who, one) && (!c.isGuest(one) || guest != nil && c.as(guest) == guest) {
+		isNewGuest := c.isGuest(one) && c.unclaimed[one] == nil // the bot would ask about such a name
+		if !slices.Contains(who, one) && !isNewGuest {
 			free = append(free, one)
 		}
 	}

@@ -353,8 +353,8 @@ func playerFields(p *ranking.Player) []any {
 // everybodyIn returns a FROM clause with one row for each guest of the group, and for each player
 // who has a standing in a current season of the group or in the given season, even if the player
 // has left. It leaves out players without a counted match in the group if they are unclaimed, or
-// were seen there but never sent a command. It also leaves out players who count as others. Each
-// row has three parts:
+// were seen there but never sent a command, unless others count as them. It also leaves out players
+// who count as others. Each row has three parts:
 //   - account is the player, or for a merged player the player who remains;
 //   - seen is what the group knows of the player, or null;
 //   - s is the standing in the given season, or else another of these standings, or null for a
@@ -377,7 +377,9 @@ func everybodyIn(group, season string) string {
 		WHERE seen.counts_as IS NULL
 		  AND (account.telegram_user_id IS NULL AND account.username IS NULL
 		    OR account.telegram_user_id IS NOT NULL AND coalesce(seen.came, true)
-		    OR s.played > 0 OR EXISTS (
+		    OR s.played > 0
+		    OR EXISTS (SELECT FROM sightings WHERE group_id = ` + group + ` AND counts_as = account.id)
+		    OR EXISTS (
 		        SELECT FROM group_players p WHERE player_id = account.id AND played > 0
 		          AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `)))`
 }
