@@ -132,7 +132,9 @@ func (h telegramHistory) json(t testing.TB) []byte {
 	return withControlCharacters(bytes.TrimSuffix(file.Bytes(), []byte("\n")))
 }
 
-func (h telegramHistory) message(m botsim.Message, chat exportedChat, names map[int64]string, shift int64) exportedMessage {
+func (h telegramHistory) message(
+	m botsim.Message, chat exportedChat, names map[int64]string, shift int64,
+) exportedMessage {
 	out := exportedMessage{ID: int64(m.ID) - shift, Type: "message"}
 	out.Date, out.Unix = h.time(m.Date)
 	from, fromID := h.author(m, chat, names)
@@ -317,7 +319,8 @@ func TestTelegramHistory(t *testing.T) {
 		}, {
 			ID: 11, ChatID: -1002000000077, Deleted: true,
 		}, {
-			ID: 12, ChatID: -1002000000077, From: ann, ThreadID: 10, Text: "/match 😀 Bob 3:1", Date: at, EditDate: at.Add(time.Hour),
+			ID: 12, ChatID: -1002000000077, From: ann, ThreadID: 10, Text: "/match 😀 Bob 3:1", Date: at,
+			EditDate: at.Add(time.Hour),
 			Entities: []botsim.Entity{
 				{Type: "bold", Offset: 11, Length: 2}, {Type: "bot_command", Length: 6},
 				{Type: "text_mention", Offset: 10, Length: 3, User: &botsim.User{ID: 222}},
