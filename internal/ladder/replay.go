@@ -221,7 +221,7 @@ func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Re
 			w.Standings = append(w.Standings, *now)
 		}
 	}
-	slices.SortFunc(w.Standings, func(a, b Standing) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(w.Standings, func(a, b Standing) int { return cmp.Compare(a.ID, b.ID) })
 	return w, nil
 }
 

@@ -586,10 +586,12 @@ func (p *planned) replay(ctx context.Context, part *importedPart) (w ladder.Rewr
 	if err != nil {
 		return w, 0, err
 	}
-	for _, k := range p.snap.People {
-		if k.Player == nil || table[k.Player.ID] != nil || !slices.Contains(part.players, k.Player.ID) {
+	for _, player := range part.players {
+		if table[player] != nil {
 			continue
 		}
+		is := func(k Known) bool { return k.Player != nil && k.Player.ID == player }
+		k := p.snap.People[slices.IndexFunc(p.snap.People, is)]
 		k.Standing = nil // it may be in another season
 		s := k.StandingIn(p.snap.Ladder)
 		table[k.Player.ID] = &s

@@ -299,6 +299,24 @@ Alic:  (@alice (Alice)) 1
 	}
 }
 
+// TestImportEntersInPlayingOrder checks that the new players of a file enter the season in the order
+// in which they first play, so equal ratings are shown in that order. A refused row does not count.
+func TestImportEntersInPlayingOrder(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.begin(t)
+	text, want := "date,a,b,score\n2023-11-01,Zed,Also Zed,1:0\n2023-11-02,Alice,Bob,1:0\n", []string{"Alice", "Bob"}
+	for i := range 10 {
+		a, b := fmt.Sprint("Ann", i), fmt.Sprint("Bea", i)
+		text, want = text+fmt.Sprintf("2023-11-03,%s,%s,1:0\n", a, b), append(want, a, b)
+	}
+	want = append(want, "Yan", "Zed")
+	g.importing(t, text+"2023-11-04,Yan,Zed,1:0\n", guests(want[2:]...), func(f *ranking.ImportFile) {
+		f.People["Also Zed"], f.SkipRefused = transfer.Guest+" Zed", true
+	})
+	equal(t, "the order of the standings", want, texts(t, g, `SELECT name FROM group_players ORDER BY id`))
+}
+
 // TestImportUndoProperty checks that an import that is taken back leaves the state as if the group
 // had only played: matches before and after it, another import, and undone matches stay.
 func TestImportUndoProperty(t *testing.T) {
