@@ -4,6 +4,9 @@ package main_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
@@ -82,6 +85,74 @@ func TestKilledImportingInTheChat(t *testing.T) {
 		says(t, visible(last()), "Import 2 taken back. Deleted: 2 matches.")
 		equal(t, k.matchesIn(group), 3, "%s: matches at the end", where)
 		equal(t, count(t, k.pool, `SELECT count(*) FROM prompts WHERE closed_at IS NULL`), 0, "%s: open prompts", where)
+	}
+	checkNoDeadLetters(t, k.pool)
+	verifyClean(t, k.url)
+}
+
+// TestKilledInALongImport checks that an import in the chat that calculates many later matches
+// again, and its undo, take effect once and are answered once, wherever the bot is killed after
+// the presses that begin them. A killed attempt of the import leaves only an unused number.
+func TestKilledInALongImport(t *testing.T) {
+	t.Parallel()
+	const (
+		later = 20_001
+		head  = "date,a,b,score\n"
+	)
+	k := &killed{crashes: newCrashes(t), settings: []string{"UNDO_WINDOW=1h"}}
+	olga, alice, bob := k.sim.User("olga"), k.sim.User("alice"), k.sim.User("bob")
+	group := k.sim.Group("Club", olga, alice, bob)
+	k.startNext("off")
+	last := func() botsim.Message {
+		k.t.Helper()
+		k.settle()
+		all := group.BotMessages()
+		return all[len(all)-1]
+	}
+	group.Say(alice, "/join")
+	group.Say(bob, "/join")
+	file := filepath.Join(t.TempDir(), "later.csv")
+	must(t, os.WriteFile(file, []byte(head+strings.Repeat("2025-01-02,Alice,Bob,1:1\n", later)), 0o600))
+	last()
+	p := prepare([]string{"DATABASE_URL=" + k.url}, "import", fmt.Sprintf("--group=%d", group.ID()), file)
+	p.start(t)
+	equal(t, p.wait(t), 0, "exit code of the import:\n%s", p.output)
+	group.Say(olga, "/settings")
+	page := last()
+	k.sim.Press(olga, page, dataOf(t, page, "Import ›"))
+	page = last()
+
+	// pressed presses a button, has the bot killed, and waits until the next one is done.
+	pressed := func(m botsim.Message, label string, point crashpoint.Point, visit int, done string) botsim.Message {
+		k.t.Helper()
+		k.at(point, visit, crashpoint.End)
+		k.sim.Press(olga, m, dataOf(t, m, label))
+		k.awaitCrash(k.bot)
+		k.startNext("off")
+		eventually(t, done, func() bool { return strings.Contains(visible(last()), done) })
+		return last()
+	}
+	for _, at := range []struct {
+		point        crashpoint.Point
+		visit, undos int // the visits to the point in the import and in its undo; the first is that of the press
+	}{
+		{crashpoint.Importing, 1, 1}, {crashpoint.Importing, 8, 4}, {crashpoint.Applying, 2, 2}, {crashpoint.Applying, 3, 2},
+		{crashpoint.Applied, 2, 2}, {crashpoint.Fired, 1, 1},
+	} {
+		where := fmt.Sprintf("visit %d to %s", at.visit, at.point)
+		before := len(group.BotMessages())
+		group.SendDocument(olga, page, botsim.Document{Name: "first.csv", Content: []byte(head + "2024-01-02,Alice,Bob,2:2\n2024-01-03,Bob,Alice,1:1\n")}, "")
+		asked := last()
+		says(t, visible(asked), "will be calculated again: 20,001")
+		done := pressed(asked, "Calculate them again", at.point, at.visit, ": 2 matches")
+		equal(t, k.matchesIn(group), later+2, "%s: matches after the import", where)
+		k.sim.Press(olga, done, dataOf(t, done, "Take back"))
+		asked = last()
+		pressed(asked, "Take back", at.point, at.undos, "taken back. Deleted: 2 matches")
+		equal(t, k.matchesIn(group), later, "%s: matches after the undo", where)
+		equal(t, len(group.BotMessages()), before+1, "%s: messages", where)
+		equal(t, count(t, k.pool, `SELECT count(*) FROM prompts WHERE closed_at IS NULL`), 0, "%s: open prompts", where)
+		equal(t, count(t, k.pool, `SELECT count(*) FROM timers`), 0, "%s: timers", where)
 	}
 	checkNoDeadLetters(t, k.pool)
 	verifyClean(t, k.url)

@@ -264,9 +264,11 @@ func (b *instance) work(ctx context.Context) error {
 	})
 	parts.Go(func() error { return postgres.KeepPurging(ctx, b.pools.Commands, b.lease, b.log) })
 	service := b.pollPipeline.service
-	for _, run := range []func(context.Context){
-		timers{service, false, &b.incoming, b.log}.run, timers{service, true, &b.incoming, b.log}.run, b.boards.run,
-	} {
+	runs := []func(context.Context){b.boards.run}
+	for _, kind := range []timerKind{shortTimers, seasonTimers, longTimers} {
+		runs = append(runs, timers{service, kind, &b.incoming, b.log}.run)
+	}
+	for _, run := range runs {
 		parts.Go(func() error {
 			run(ctx)
 			return nil

@@ -29,6 +29,10 @@ const (
 	seasonRest = 9
 	// timerTimeout limits each attempt to read due timers, or to fire one.
 	timerTimeout = 5 * time.Second
+	// longInterval is how often the leader looks for due timers whose action takes long, because
+	// somebody waits for them. longTimeout limits each attempt to fire one.
+	longInterval = 2 * time.Second
+	longTimeout  = 10 * time.Minute
 )
 
 type timerService interface {
@@ -38,20 +42,47 @@ type timerService interface {
 
 // timers fires the timers that are due.
 type timers struct {
-	service timerService
-	// If seasons is set, only timers that end seasons are fired. Otherwise all other timers are
-	// fired. Each of the two kinds has its own loop, because many seasons may end at the same
-	// instant, which must not delay other timers.
-	seasons  bool
+	service  timerService
+	kind     timerKind
 	incoming *incoming
 	log      *slog.Logger
+}
+
+// timerKind is the kind of the timers that a loop fires. Each kind has its own loop, because some
+// timers must not delay others: many seasons may end at the same instant, and others take long.
+type timerKind int
+
+const (
+	shortTimers timerKind = iota
+	seasonTimers
+	longTimers
+)
+
+func kindOf(t ranking.Timer) timerKind {
+	switch {
+	case strings.HasPrefix(t.Key, ranking.SeasonTimer):
+		return seasonTimers
+	case strings.HasPrefix(t.Key, ranking.LongTimer):
+		return longTimers
+	}
+	return shortTimers
+}
+
+// interval returns how often to look for due timers, and timeout the limit of an attempt to fire
+// one.
+func (k timerKind) interval() (interval, timeout time.Duration) {
+	if k == longTimers {
+		return longInterval, longTimeout
+	}
+	return timerInterval, timerTimeout
 }
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is
 // lost.
 func (t timers) run(ctx context.Context) {
 	t.incoming.note(handling, false) // until the first look has succeeded
-	tick := time.NewTicker(timerInterval)
+	interval, _ := t.kind.interval()
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		err := t.look(ctx)
@@ -95,21 +126,16 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	firing, ctx := errgroup.WithContext(ctx)
 	firing.SetLimit(timersInParallel)
 	for _, timer := range due {
-		if strings.HasPrefix(timer.Key, ranking.SeasonTimer) != t.seasons {
+		if kindOf(timer) != t.kind {
 			continue
 		}
-		if t.seasons && t.incoming.steadyFor() < ranking.AfterSeason {
+		if t.kind == seasonTimers && t.incoming.steadyFor() < ranking.AfterSeason {
 			continue
 		}
 		firing.Go(func() error {
 			begun := time.Now()
 			err := t.fire(ctx, timer)
-			if t.seasons && err == nil {
-				select {
-				case <-time.After(seasonRest * time.Since(begun)):
-				case <-ctx.Done():
-				}
-			}
+			var rest time.Duration
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
@@ -120,8 +146,17 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 			case err != nil:
 				t.log.ErrorContext(ctx, "failed to fire a timer, retrying later",
 					"key", timer.Key, "chat_id", timer.Chat, "error", err)
+				if t.kind == longTimers {
+					rest = timerInterval
+				}
+			case t.kind == seasonTimers:
+				rest = seasonRest * time.Since(begun)
 			}
-			return nil
+			select {
+			case <-time.After(rest):
+			case <-ctx.Done():
+			}
+			return ctx.Err()
 		})
 	}
 	return firing.Wait()
@@ -130,7 +165,8 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 // fire fires one timer. It turns a panic into an error, because otherwise the timer would crash the
 // process again after each start.
 func (t timers) fire(ctx context.Context, timer ranking.Timer) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, timerTimeout)
+	_, timeout := t.kind.interval()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {

@@ -81,7 +81,7 @@ func TestTimersFireInTime(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			timers{f, false, new(incoming), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
+			timers{f, shortTimers, new(incoming), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
 		}()
 		time.Sleep(200 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
@@ -105,19 +105,20 @@ func TestTimersFireInTime(t *testing.T) {
 
 // TestSeasonsEndAfterAnOutage checks that a season ends at the first look for due timers that comes
 // at least a minute after the leader took over and after Telegram's last outage ended. Other timers
-// do not wait.
+// do not wait, and those whose action takes long fire within seconds.
 func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeTimers{fired: make(map[string]time.Duration), begun: time.Now()}
 		f.add(ranking.SeasonTimer+"1:1", -time.Hour)
 		f.add("t:other", -time.Hour)
+		f.add(ranking.LongTimer+"1", 33*time.Second)
 		f.add(ranking.SeasonTimer+"2:2", 100*time.Second)
 		var messages incoming
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		for _, seasons := range []bool{false, true} {
-			go timers{f, seasons, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
+		for _, kind := range []timerKind{shortTimers, seasonTimers, longTimers} {
+			go timers{f, kind, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
 		}
 		time.Sleep(95 * time.Second) //nolint:forbidigo // the clock of synctest
 		messages.note(arriving, false)
@@ -128,8 +129,8 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 		synctest.Wait()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		want := map[string]time.Duration{"t:other": 0, ranking.SeasonTimer + "1:1": time.Minute,
-			ranking.SeasonTimer + "2:2": 240 * time.Second}
+		want := map[string]time.Duration{"t:other": 0, ranking.LongTimer + "1": 34 * time.Second,
+			ranking.SeasonTimer + "1:1": time.Minute, ranking.SeasonTimer + "2:2": 240 * time.Second}
 		if !maps.Equal(f.fired, want) {
 			t.Errorf("fired %v, want %v", f.fired, want)
 		}
@@ -147,6 +148,6 @@ func TestTimersStopWithoutTheLease(t *testing.T) {
 			f.add(key, 0)
 			f.fail[key] = func() error { return fmt.Errorf("fire timer: %w", outbox.ErrLeaseLost) }
 		}
-		timers{f, false, new(incoming), slog.New(slog.DiscardHandler)}.run(t.Context())
+		timers{f, shortTimers, new(incoming), slog.New(slog.DiscardHandler)}.run(t.Context())
 	})
 }

@@ -30,7 +30,7 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 		{Name: "Ann", Who: "who?"}, {Name: "Bo", Who: "guest", Code: ranking.NameTaken, Free: "Bo S."},
 		{Name: "vs", Who: "guest", Code: ranking.GuestUnusable}, {Name: "Cid", Who: "@cid", Code: ranking.PlayerOut},
 	}
-	all.MorePeople, all.Closed, all.Choices = 2, []int{1, 3}, ranking.ImportChoices()
+	all.MorePeople, all.Closed, all.Choices, all.Later = 2, []int{1, 3}, ranking.ImportChoices(), 60001
 	guests.Results, guests.Last, guests.Unknown, guests.Names = 1, first, 1, []ranking.UnknownName{{Name: "Zoe"}}
 	guests.Choices = []ranking.ImportChoice{ranking.ImportGuests, ranking.ImportPeople}
 	dates.Results, dates.First, dates.Last, dates.Dates, dates.Ask = 0, time.Time{}, time.Time{}, "", transfer.AskDates
@@ -56,7 +56,8 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 		"people":         ranking.PeopleOfImport{Title: "Table tennis", All: []transfer.Person{{Name: "Ann", Who: "@ann"}}},
 		"people_hostile": ranking.PeopleOfImport{Title: hostile, All: []transfer.Person{{Name: hostile}}},
 		"ask_all":        all, "ask_guests": guests, "ask_dates": dates, "ask_order": order, "ask_hostile": hostileFile,
-		"ask_starts": starts, "dropped": ranking.ImportDropped{}, "answered": ranking.ImportDropped{Answered: true},
+		"ask_starts": starts, "recalculating": ranking.Recalculating{Later: 60001},
+		"dropped": ranking.ImportDropped{}, "answered": ranking.ImportDropped{Answered: true},
 		"done": done, "kept": kept, "done_more": more, "nothing_new": ranking.Imported{Known: 412},
 		"ask_restore": ranking.ImportPrompt{
 			Tag: "Aa0_-zZ9", File: "club.zip", Results: 412, Zone: "Europe/Berlin",
@@ -104,7 +105,7 @@ func TestTheLongestImportFits(t *testing.T) {
 			n := ranking.ImportPrompt{
 				File: long, Results: 5000, First: time.Unix(0, 0), Last: time.Now(), Zone: "America/Argentina/ComodRivadavia",
 				Unused: slices.Repeat([]string{long}, 10), Known: 5000, LeftOut: 5000, Refused: 5000, Unknown: 1000,
-				Names: slices.Repeat([]ranking.UnknownName{{Name: long, Similar: long}}, 10), MorePeople: 1000,
+				Names: slices.Repeat([]ranking.UnknownName{{Name: long, Similar: long}}, 10), MorePeople: 1000, Later: 99999,
 				Ask: transfer.AskOrder, Choices: ranking.ImportChoices(), Tag: "Aa0_-zZ9",
 			}
 			for _, code := range []ranking.RefusalCode{"", ranking.NameTaken, ranking.GuestUnusable, ranking.PlayerOut} {
@@ -120,7 +121,7 @@ func TestTheLongestImportFits(t *testing.T) {
 			for season := range 100 {
 				n.Closed = append(n.Closed, 1000+season)
 			}
-			if m := send(n); !strings.Contains(m.Text, "…") || len(m.Buttons) != 9 {
+			if m := send(n); !strings.Contains(m.Text, "…") || len(m.Buttons) != 10 {
 				t.Errorf("the message is %+q", m.Text)
 			}
 			done := ranking.Imported{

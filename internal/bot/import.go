@@ -112,7 +112,7 @@ func peopleFile(n ranking.PeopleOfImport, _ words) makeDocument {
 
 // The room for the lists of an ImportPrompt, in UTF-16 units. The other texts need less than 1000.
 const (
-	faultRoom  = 1300
+	faultRoom  = 1200
 	peopleRoom = 800
 	nameRoom   = 600
 	columnRoom = 300
@@ -161,6 +161,7 @@ func (w words) importPrompt(n ranking.ImportPrompt) string {
 		seasons := shown(n.Closed, func(number int) string { return w.seasonName(number, "") })
 		asks = append(asks, w.Text("import.closed", args{"Seasons": joinUpTo(columnRoom, seasons, ", ")}))
 	}
+	asks = append(asks, w.counted("later_again", n.Later)...)
 	if n.Ask != "" {
 		asks = append(asks, w.Text("import.ask_"+string(n.Ask), nil))
 	}
@@ -259,6 +260,12 @@ func (w words) importDropped(n ranking.ImportDropped) string {
 		return w.Text("import.answered", nil)
 	}
 	return w.Text("import.dropped", nil)
+}
+
+var _ = shows(view[ranking.Recalculating]{text: words.recalculating, line: words.recalculating})
+
+func (w words) recalculating(n ranking.Recalculating) string {
+	return w.counted("recalculating", n.Later)[0]
 }
 
 var _ = shows(view[ranking.ImportRefused]{text: words.importRefused, buttons: importRefusedButtons})

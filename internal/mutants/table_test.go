@@ -45,6 +45,11 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestImportChosenAtOnce$",
 	},
 	{
+		name: "begun import canceled", file: "internal/ranking/import_chat.go",
+		before: "!snap.Prompt.Import.Begun.IsZero() && !o.byTimer()", after: "false",
+		packages: "./internal/ranking", tests: "^TestImportOfManyLater$",
+	},
+	{
 		name: "imported rows at the end", file: "internal/ranking/import.go",
 		before: "ladder.Place(p.before.Ordered, times)", after: "ladder.Place(nil, times)",
 		packages: "./internal/ranking", tests: "^TestImportBetween$",

@@ -129,6 +129,9 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 		return outcomeDropped, nil, nil
 	}
 	changes := c.changes(snap, d)
+	if c.staged {
+		return changes.Outcome, nil, s.applyStaged(ctx, store.(Locked), c.query(), snap, changes)
+	}
 	return changes.Outcome, nil, store.Apply(ctx, changes)
 }
 
@@ -224,6 +227,8 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 		changes.RateEntry.Bucket = RateResult
 	}
 	switch {
+	case c.Trigger == ByTimer:
+		changes.Presence = NoChange
 	case !c.Retried:
 		changes.SentAt = c.SentAt
 	case d.Presence == ChatSeen: // a retried command may be old
@@ -238,6 +243,7 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	if n, ok := d.Effect.(*NewImport); ok { // its file shows nobody
 		changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New })
 		changes.Seen.People = append(changes.Seen.People, n.People...)
+		changes.Seen.Group, changes.Seen.Ladder = snap.Group, snap.Ladder
 	}
 	if snap.isOver(snap.Season) && d.Effect != nil {
 		changes.Corrected = append(changes.Corrected, snap.Season)
@@ -389,6 +395,7 @@ type job struct {
 	asks          bool // the operation has no Effect, so it never locks the group
 	ofGroup       bool // the operation is about the group, not about the ladder that applies
 	locks         bool // the operation locks the group from the first attempt on
+	staged        bool // an import or its undo is staged, so that the lock is held only for a short time
 	knownChatOnly bool // if the chat is not stored, the command does nothing and does not create it
 	keyless       bool // the key is not stored, because the stored data shows whether anything is left to do
 	// silent is set if the bot stays silent about exceeded limits and about failures other than

@@ -217,13 +217,12 @@ func (i *Importer) Import(ctx context.Context, f ImportFile) (r ImportReport, er
 	if err != nil || n == nil || f.DryRun || f.isOpen(r) {
 		return r, err
 	}
-	people := Seen{Group: snap.Group, Ladder: snap.Ladder, People: n.People}
+	changes := snap.imported(n)
+	changes.Seen = Seen{Group: snap.Group, Ladder: snap.Ladder, People: n.People}
 	if len(n.Matches) == 0 {
-		changes := snap.imported(n)
-		changes.Seen = people
 		err = locked.Apply(ctx, changes)
 	} else {
-		err = i.stage(ctx, &p, q, n, people)
+		err = p.stage(ctx, i.store, q, changes)
 	}
 	if err != nil {
 		return r, err
@@ -232,24 +231,21 @@ func (i *Importer) Import(ctx context.Context, f ImportFile) (r ImportReport, er
 	return r, nil
 }
 
-// stage writes an import of matches mostly without the group's lock, so that others can report
-// while many rows are written. p holds the lock.
-func (i *Importer) stage(ctx context.Context, p *planned, q Query, n *NewImport, people Seen) error {
+// stage writes changes whose effect is the planned import of matches, mostly without the group's
+// lock, so that others can report while many rows are written. It calculates the import again if
+// other results have been recorded since. It fails with ErrConflict if the group has changed in
+// other ways that matter. p holds the lock.
+func (p *planned) stage(ctx context.Context, store Store, q Query, c Changes) error {
+	n := c.Effect.(*NewImport)
 	if err := p.store.Reserve(ctx, n); err != nil {
 		return err
 	}
 	p.store.Release(ctx)
-	staged, err := i.store.Stage(ctx, n, people)
+	staged, err := store.Stage(ctx, n, c.Seen)
 	if err != nil {
 		return err
 	}
 	defer staged.Release(ctx)
-	return p.finish(ctx, staged, q, n)
-}
-
-// finish commits a staged import. It calculates the import again if other results have been
-// recorded since. It fails with ErrConflict if the group has changed in other ways that matter.
-func (p *planned) finish(ctx context.Context, staged Staged, q Query, n *NewImport) error {
 	snap, err := staged.LockGroup(ctx, q)
 	if err != nil {
 		return err
@@ -286,7 +282,7 @@ func (p *planned) finish(ctx context.Context, staged Staged, q Query, n *NewImpo
 			return err
 		}
 	}
-	return staged.Apply(ctx, snap.imported(n))
+	return staged.Apply(ctx, c)
 }
 
 // isOpen reports whether the file must not be imported as long as nothing more is settled.
@@ -630,15 +626,8 @@ func UndoImport(ctx context.Context, store Store, chat ExternalChatID, number in
 		case snap.Group == 0:
 			return ErrNoSuchGroup
 		}
-		staged, err := store.StageUndo(ctx, snap.Group, number)
-		if err != nil {
-			return err
-		}
-		defer staged.Release(ctx)
-		if snap, u, err = undoneStaged(ctx, staged, q, snap.Group, number); err != nil {
-			return err
-		}
-		return staged.Apply(ctx, snap.imported(u))
+		u = &UndoneImport{ImportChanges: ImportChanges{Group: snap.Group, Number: number}}
+		return stageUndo(ctx, store, q, snap.imported(u))
 	})
 	return u, err
 }
@@ -658,29 +647,36 @@ func undoneImport(ctx context.Context, store Locked, snap *Snapshot, number int)
 	return u, nil
 }
 
-// undoneStaged deletes the matches of an import, then locks the group, and returns what taking back
-// the import changes. Deleting many rows takes long, so it is done without the lock.
-func undoneStaged(
-	ctx context.Context, staged Staged, q Query, group GroupID, number int,
-) (*Snapshot, *UndoneImport, error) {
-	u := &UndoneImport{ImportChanges: ImportChanges{Group: group, Number: number}}
+// stageUndo writes changes whose effect is the undo of an import, of which it uses only the group
+// and the number. Deleting many rows takes long, so it is done without the group's lock.
+func stageUndo(ctx context.Context, store Store, q Query, c Changes) error {
+	u := c.Effect.(*UndoneImport)
+	*u = UndoneImport{ImportChanges: ImportChanges{Group: u.Group, Number: u.Number}}
+	staged, err := store.StageUndo(ctx, u.Group, u.Number)
+	if err != nil {
+		return err
+	}
+	defer staged.Release(ctx)
 	gone, err := u.find(ctx, staged)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := staged.DeleteMatches(ctx, u.Matches); err != nil {
-		return nil, nil, err
+		return err
 	}
 	snap, err := staged.LockGroup(ctx, q)
 	switch {
 	case err != nil:
-		return nil, nil, err
-	case snap.Group != group:
-		return nil, nil, fmt.Errorf("%w: the chat has another group", ErrConflict)
+		return err
+	case snap.Group != u.Group:
+		return fmt.Errorf("%w: the chat has another group", ErrConflict)
 	}
 	if len(u.Matches) == 0 { // start ratings, which are read under the lock
-		u, err := undoneImport(ctx, staged, snap, number)
-		return snap, u, err
+		again, err := undoneImport(ctx, staged, snap, u.Number)
+		if err != nil {
+			return err
+		}
+		*u, gone = *again, nil
 	}
 	for _, h := range gone {
 		h.Matches = slices.DeleteFunc(h.Matches, func(m ladder.Match) bool { return !u.has(m.ID) })
@@ -690,15 +686,16 @@ func undoneStaged(
 		}
 		others, err := staged.MatchHistory(ctx, h.Season, h.Matches[0].Position, players...)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		others.Matches = append(others.Matches, h.Matches...)
 		slices.SortFunc(others.Matches, byPosition)
 		if err := u.replay(snap, others); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	return snap, u, nil
+	c.Corrected = u.Corrected
+	return staged.Apply(ctx, c)
 }
 
 // find finds the matches or the start ratings of the import. It returns the history of each season

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -66,6 +67,11 @@ type ImportRequest struct {
 	OrderByRow    bool               `json:"order_by_row,omitempty"`
 	SkipRefused   bool               `json:"skip_refused,omitempty"`
 	ClosedSeasons bool               `json:"closed_seasons,omitempty"`
+	Long          bool               `json:"long,omitempty"` // many later matches may be calculated again
+
+	// Begun is when a long import was begun, zero if the prompt waits for an answer. Nobody can
+	// answer any more then.
+	Begun time.Time `json:"begun,omitzero"`
 }
 
 func (r ImportRequest) tag() MatchTag { return TagOf(r.Key) }
@@ -90,13 +96,15 @@ const (
 	ImportByRow      ImportChoice = "rows"   // rows of the same time are in the order of play
 	ImportSkip       ImportChoice = "skip"   // leave out the refused rows
 	ImportClosed     ImportChoice = "closed" // let final tables change
+	ImportLong       ImportChoice = "long"   // calculate many later matches again
 	ImportRestore    ImportChoice = "restore"
 )
 
 // ImportChoices returns all values of ImportChoice.
 func ImportChoices() []ImportChoice {
 	return []ImportChoice{
-		ImportGuests, ImportPeople, ImportDayFirst, ImportMonthFirst, ImportByRow, ImportSkip, ImportClosed, ImportRestore,
+		ImportGuests, ImportPeople, ImportDayFirst, ImportMonthFirst, ImportByRow, ImportSkip, ImportClosed, ImportLong,
+		ImportRestore,
 	}
 }
 
@@ -115,6 +123,8 @@ func (r ImportRequest) with(o PromptOption) (_ ImportRequest, ok bool) {
 		r.SkipRefused = true
 	case ImportClosed:
 		r.ClosedSeasons = true
+	case ImportLong:
+		r.Long = true
 	case ImportPeople, ImportRestore, Cancel{}:
 	default:
 		return r, false
@@ -178,7 +188,7 @@ func (r ReplyWithFile) plan(s *Service, c *call) *call {
 		return c.finding(findPrompt{ref: r.Prompt, accepts: func(p *Prompt) bool { return p.Import != nil }})
 	}
 	op := importOperation{prompt: c.found.prompt, ref: r.Prompt, request: *c.found.prompt.Import, file: r.File}
-	op.request.People = r.File
+	op.request.People, op.request.Long = r.File, false
 	var fault transfer.Fault
 	_, err := transfer.ReadPeople(bytes.NewReader(c.importing.files[r.File.ID])) // empty at first
 	if errors.As(err, &fault) && fault.Reason == transfer.NotPeople {
@@ -199,19 +209,18 @@ func (s *Service) importing(c *call, op importOperation) *call {
 		c.Ladder = op.request.Ladder
 	}
 	op.adminsOnly, op.origin, op.importing = adminsOnly{people: senderOf(c.Origin)}, c.Origin, c.importing
+	op.origin.SentAt = cmp.Or(op.origin.SentAt, op.request.Begun)
 	op.longest = s.longestImport()
-	bucket := RateResult
+	j := job{name: "import", bucket: RateResult, ofAdmins: true, locks: true, knownChatOnly: true, operation: op}
 	if c.Button != "" {
-		bucket = RatePress
+		j.bucket = RatePress
 	}
-	return c.with(job{
-		name: "import", bucket: bucket, ofAdmins: true, locks: true, knownChatOnly: true, operation: op,
-	})
+	return c.perhapsLong(j)
 }
 
-// longestImport limits imports and their undo: they may replay more matches than an amendment,
-// because they are rare, but the updates of the chat wait meanwhile. There is no limit outside the
-// chat.
+// longestImport is the maximum number of later matches that an import or its undo replays at once.
+// They may replay more matches than an amendment, because they are rare. All updates of the chat
+// wait meanwhile, and later updates of other chats are delayed, so a timer does what takes longer.
 func (s *Service) longestImport() int { return 2 * s.settings.LongestReplay }
 
 // importing is what the rounds of an import have found out so far.
@@ -286,6 +295,7 @@ func (s *Service) download(ctx context.Context, c *call, f SentFile) (ok bool) {
 
 // PlannedImport is an import as it would be written.
 type PlannedImport struct {
+	*planned
 	new    *NewImport // nil if there are no new matches
 	report ImportReport
 }
@@ -297,9 +307,9 @@ func (n importPlan) plan(ctx context.Context, store Locked, snap *Snapshot) (*Pl
 	if len(n.report.Unknown) == 0 {
 		n.named.refuse(&here, &made.report)
 	}
-	p := planned{file: *n.read, report: &made.report, store: store, snap: &here, named: n.named}
+	made.planned = &planned{file: *n.read, report: &made.report, store: store, snap: &here, named: n.named}
 	var err error
-	made.new, err = p.newImport(ctx)
+	made.new, err = made.newImport(ctx)
 	return &made, err
 }
 
@@ -348,12 +358,15 @@ type importOperation struct {
 	option     PromptOption // the pressed button, nil for a message with the file
 	file       SentFile
 	isMistaken bool // the prompt has no such option
-	longest    int  // the maximum number of later matches to replay
+	longest    int  // the maximum number of later matches to replay at once
 	importing
 }
 
+func (o importOperation) byTimer() bool { return o.origin.Trigger == ByTimer }
+
 func (o importOperation) needs() Needs {
 	needs := o.adminsOnly.needs()
+	needs.Timer = o.byTimer()
 	if o.prompt != nil {
 		needs.Prompt = o.prompt.ID
 	}
@@ -377,7 +390,7 @@ func (o importOperation) refuse(snap *Snapshot) Notice {
 	switch {
 	case !isOf, o.isMistaken:
 		return Refusal{Code: UnknownButton}
-	case o.prompt != nil && snap.Prompt.Closed:
+	case o.prompt != nil && (snap.Prompt.Closed || !snap.Prompt.Import.Begun.IsZero() && !o.byTimer()):
 		return Refusal{Code: PromptOver}
 	case o.file.Size > maxImportFile:
 		return Refusal{Code: FileTooLarge, Matches: MaxImportMegabytes}
@@ -391,6 +404,8 @@ func (o importOperation) decide(snap *Snapshot) (Decision, need, error) {
 	switch {
 	case snap.Group == 0:
 		return Decision{ignored: true}, nil, nil
+	case o.byTimer() && !snap.Due:
+		return Decision{dropped: true}, nil, nil
 	case o.prompt != nil && *snap.Prompt.Import != *o.prompt.Import:
 		return Decision{}, nil, ErrConflict // another admin has answered
 	case o.option == Cancel{}:
@@ -422,11 +437,16 @@ func (o importOperation) decide(snap *Snapshot) (Decision, need, error) {
 	if snap.Planned != nil {
 		o.report = snap.Planned.report
 	}
-	if o.report.Later > o.longest {
-		o.refusal = Refusal{Code: TooManyLater, Matches: o.report.Later}
-	}
-	if o.isOpen = o.refusal != nil || o.read.Ask != "" || o.read.isOpen(o.report); o.isOpen {
+	isLong := o.report.Later > o.longest
+	if o.isOpen = o.read.Ask != "" || o.read.isOpen(o.report) || isLong && !o.request.Long; o.isOpen {
 		return Decision{}, importStep{"what an import leaves open", o.importing}, nil
+	}
+	if isLong && !o.byTimer() {
+		o.request.Begun = o.origin.SentAt.UTC()
+		return Decision{
+			Asks: &NewPrompt{ID: o.prompt.ID, Kind: PromptImport, Import: &o.request},
+			Page: Recalculating{Later: o.report.Later}, Fires: longImport{o.prompt.ID}.timer(),
+		}, nil, nil
 	}
 	return o.done(snap), nil, nil
 }
@@ -521,7 +541,7 @@ func (o importOperation) closing(d Decision, as PromptEnd) Decision {
 
 // ask asks what is open: in the message with the pressed button, or in a new message.
 func (o importOperation) ask(snap *Snapshot) Decision {
-	o.request.Ladder = snap.Ladder.ID
+	o.request.Ladder, o.request.Begun = snap.Ladder.ID, time.Time{}
 	asks, n := &NewPrompt{Kind: PromptImport, Import: &o.request}, o.question(snap)
 	if o.option == nil {
 		return o.closing(Decision{Asks: asks, Notice: n}, PromptAnswered)
@@ -555,6 +575,9 @@ func (o importOperation) question(snap *Snapshot) ImportPrompt {
 			n.Names = append(n.Names, UnknownName{Name: p.Name, Similar: command.Excerpt(p.Similar)})
 		}
 	}
+	if r.Later > o.longest && !o.request.Long {
+		n.Later = r.Later
+	}
 	for _, s := range r.Closed {
 		n.Closed = append(n.Closed, s.Number)
 	}
@@ -569,6 +592,7 @@ func (o importOperation) question(snap *Snapshot) ImportPrompt {
 	add(f.Ask == transfer.AskOrder, ImportByRow)
 	add(n.Refused > 0 && n.Results+n.Starts > 0 && !f.SkipRefused, ImportSkip)
 	add(len(n.Closed) > 0 && !f.ClosedSeasons, ImportClosed)
+	add(n.Later > 0, ImportLong)
 	return n
 }
 
@@ -639,6 +663,7 @@ type ImportPrompt struct {
 	People     []PersonFault     `json:"people,omitempty"`
 	MorePeople int               `json:"more_people,omitempty"`
 	Closed     []int             `json:"closed,omitempty"` // numbers of the seasons that are over and would change
+	Later      int               `json:"later,omitempty"`  // number of later matches, if there are too many to ask nothing
 	Ask        transfer.Question `json:"ask,omitempty"`
 	Choices    []ImportChoice    `json:"choices,omitempty"`
 	Export     *FoundExport      `json:"export,omitempty"` // nil unless the file is an export
@@ -720,8 +745,8 @@ const (
 )
 
 func (t TakeBackImport) plan(s *Service, c *call) *call {
-	op := takeBack{adminsOnly{people: senderOf(c.Origin)}, t, s.longestImport()}
-	return c.with(job{
+	op := takeBack{adminsOnly{people: senderOf(c.Origin)}, t, c.Origin, s.longestImport()}
+	return c.perhapsLong(job{
 		name: "take back import", bucket: RatePress, ofAdmins: true, ofGroup: true, locks: true, operation: op,
 	})
 }
@@ -729,11 +754,23 @@ func (t TakeBackImport) plan(s *Service, c *call) *call {
 type takeBack struct {
 	adminsOnly
 	TakeBackImport
-	longest int // the maximum number of later matches to replay
+	origin  Origin
+	longest int // the maximum number of later matches to replay at once
+}
+
+func (t takeBack) byTimer() bool { return t.origin.Trigger == ByTimer }
+
+func (t takeBack) needs() Needs {
+	needs := t.adminsOnly.needs()
+	needs.Timer = t.byTimer()
+	return needs
 }
 
 func (t takeBack) decide(snap *Snapshot) (Decision, need, error) {
-	if snap.UndoneImport == nil {
+	switch {
+	case t.byTimer() && !snap.Due:
+		return Decision{dropped: true}, nil, nil
+	case snap.UndoneImport == nil:
 		return Decision{}, undoPlan{t.Import}, nil
 	}
 	u := snap.UndoneImport
@@ -745,22 +782,24 @@ func (t takeBack) decide(snap *Snapshot) (Decision, need, error) {
 	}
 	switch {
 	case n.Matches+n.Starts == 0:
-		return Decision{Page: ImportTakenBack{Number: t.Import}}, nil, nil
+		return t.origin.answer(ImportTakenBack{Number: t.Import}), nil, nil
 	case importTag(t.Import, first) != t.Tag:
 		return Decision{Notice: Refusal{Code: UnknownButton}}, nil, nil
-	case u.Later > t.longest:
-		return Decision{Notice: Refusal{Code: TooManyLater, Matches: u.Later}}, nil, nil
 	}
 	var d Decision
 	switch {
 	case t.Step == UndoKeep:
 		d.Page = n
-	case t.Step == UndoAsk, t.Shown != u.Later:
+	case t.Step == UndoAsk, t.Shown != u.Later && !t.byTimer():
 		d.Page = TakeBackPrompt{
 			Number: n.Number, Tag: n.Tag, Matches: n.Matches, Starts: n.Starts, First: n.First, Last: n.Last, Later: u.Later,
 		}
+	case u.Later > t.longest && !t.byTimer():
+		d.Page = Recalculating{Later: u.Later}
+		d.Fires = longUndo{t.Import, t.origin.Chat.ID, t.origin.Pressed, t.Tag}.timer()
 	default:
-		d.Effect, d.Page = u, ImportTakenBack{Number: n.Number, Matches: n.Matches, Starts: n.Starts, Later: u.Later}
+		d = t.origin.answer(ImportTakenBack{Number: n.Number, Matches: n.Matches, Starts: n.Starts, Later: u.Later})
+		d.Effect = u
 	}
 	d.Ladder = new(LadderLabel)
 	return d, nil, nil

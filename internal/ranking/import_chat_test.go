@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -64,29 +66,116 @@ func TestImportChosenAtOnce(t *testing.T) {
 	}
 }
 
-// TestImportOfManyLater checks that an import in the chat that would calculate too many later
-// matches again is refused without an effect, and so is its undo.
+// TestImportOfManyLater checks that an import in the chat that calculates many later matches again
+// asks first and is then carried out by a timer, and so is its undo. Results that are recorded
+// while the rows are written or deleted count. The end is as if the chat had waited.
 func TestImportOfManyLater(t *testing.T) {
+	t.Parallel()
+	var states [][]string
+	for _, longest := range []int{100, 2} { // the first game has no long imports
+		g := newGame(t)
+		g.begin(t)
+		isLong := longest == 2
+		during := func() {
+			if isLong {
+				g.record(t, &alice, alice, bob, 3, 1)
+			}
+		}
+		const head = "date,a,b,score\n"
+		files := fakeFiles{
+			"later": head + strings.Repeat("2022-01-02,Alice,Bob,1:0\n", 5),
+			"first": head + "2021-01-01,Alice,Bob,1:0\n2021-01-02,Bob,Alice,1:0\n",
+		}
+		settings := ranking.Settings{ResultsPerMinute: -1, LongestReplay: longest}
+		g.Service = g.newServiceOn(stagedStore{g.store, during}, settings).WithFiles(files)
+		if before, ok := g.sends(t, "later").(ranking.Imported); !ok || before.Matches != 5 {
+			t.Fatalf("the answer is %+v", before)
+		}
+		answer := g.sends(t, "first")
+		if isLong {
+			asked, ok := answer.(ranking.ImportPrompt)
+			if !ok || asked.Later != 5 || fmt.Sprint(asked.Choices) != "[long]" {
+				t.Fatalf("the question is %+v", answer)
+			}
+			id := g.newestPrompt(t)
+			g.exec(t, `UPDATE prompts SET telegram_message_id = 77, delivered_at = now() WHERE id = $1`, id.ID)
+			checkNotice(t, g.respond(t, g.press(&zoe), id, ranking.ImportLong), ranking.Recalculating{Later: 5})
+			equal(t, "matches while the import waits", 5, g.count(t, "matches"))
+			late := g.press(&alice)
+			must(t, g.Do(asAdmin(t), late, answerBy(id, ranking.Cancel{})))
+			checkNotice(t, g.answer(t, late.Key, "action = 'callback_answer'"), ranking.Refusal{Code: ranking.PromptOver})
+			due := g.dueLong(t)
+			must(t, g.FireTimer(t.Context(), due))
+			must(t, g.FireTimer(t.Context(), due)) // as if another leader had read the timer earlier
+			answer = message77[ranking.Imported](t, g)
+		} else {
+			g.record(t, &alice, alice, bob, 3, 1)
+		}
+		done, ok := answer.(ranking.Imported)
+		if !ok || done.Number != 2 || done.Matches != 2 || done.Later != 5 || done.Known > 0 {
+			t.Fatalf("the answer is %+v", answer)
+		}
+		equal(t, "open prompts", 0, g.count(t, "prompts WHERE closed_at IS NULL"))
+		g.verifyClean(t)
+		states = append(states, withoutKeys(g.state(t)))
+
+		o := g.press(&zoe)
+		back := ranking.TakeBackImport{Import: 2, Tag: done.Tag, Step: ranking.UndoSure, Shown: 6}
+		must(t, g.Do(asAdmin(t), o, back))
+		if isLong {
+			checkNotice(t, message77[ranking.Recalculating](t, g), ranking.Recalculating{Later: 6})
+			equal(t, "matches while the undo waits", 8, g.count(t, "matches"))
+			due := g.dueLong(t)
+			must(t, g.FireTimer(t.Context(), due))
+			must(t, g.FireTimer(t.Context(), due))
+		} else {
+			g.record(t, &alice, alice, bob, 3, 1)
+		}
+		checkNotice(t, message77[ranking.ImportTakenBack](t, g), ranking.ImportTakenBack{Number: 2, Matches: 2, Later: 6})
+		g.verifyClean(t)
+		states = append(states, withoutKeys(g.state(t)))
+		equal(t, "timers of long actions", 0, g.count(t, "timers WHERE key LIKE 't:long:%'"))
+	}
+	equal(t, "state after a long import", states[0], states[2])
+	equal(t, "state after a long undo", states[1], states[3])
+}
+
+// TestLongImportIsGivenUp checks that the bot gives up a long import that has not ended in an hour,
+// and says so.
+func TestLongImportIsGivenUp(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.begin(t)
-	const head = "date,a,b,score\n"
-	files := fakeFiles{
-		"later": head + strings.Repeat("2022-01-02,Alice,Bob,1:0\n", 5), "first": head + "2021-01-01,Alice,Bob,1:0\n",
+	for _, key := range []string{"t:long:import:5", "t:long:undo:1:-100:77:Aa0_-zZ9"} {
+		g.exec(t, `INSERT INTO timers SELECT $1, id, now() - interval '61 minutes' FROM chats`, key)
+		must(t, g.FireTimer(t.Context(), g.dueLong(t)))
+		equal(t, "answers", 1, g.count(t, `outbox WHERE key = '`+key+`' AND payload ->> 'code' = 'too_many_at_once'`))
 	}
-	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2}).WithFiles(files)
-	before, ok := g.sends(t, "later").(ranking.Imported)
-	if !ok || before.Matches != 5 {
-		t.Fatalf("the answer is %+v", before)
+	equal(t, "timers", 0, g.count(t, "timers WHERE key LIKE 't:long:%'"))
+	g.exec(t, `INSERT INTO timers SELECT 't:long:newer', id, now() FROM chats`)
+	if err := g.FireTimer(t.Context(), g.dueLong(t)); !errors.Is(err, ranking.ErrUnknownTimer) {
+		t.Errorf("a timer of a newer release: %v", err)
 	}
-	written := g.state(t)
-	checkNotice(t, g.sends(t, "first"), ranking.Refusal{Code: ranking.TooManyLater, Matches: 5})
-	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1, LongestReplay: 3}).WithFiles(files)
-	equal(t, "contents", written, g.state(t))
-	done := g.sends(t, "first").(ranking.Imported)
-	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2}).WithFiles(files)
-	o := g.press(&zoe)
-	must(t, g.Do(asAdmin(t), o, ranking.TakeBackImport{Import: 2, Tag: done.Tag, Step: ranking.UndoAsk}))
-	refused := ranking.Refusal{Code: ranking.TooManyLater, Matches: 5}
-	checkNotice(t, g.answer(t, o.Key, "action = 'callback_answer'"), refused)
+}
+
+// dueLong returns the only due timer with a LongTimer.
+func (g *game) dueLong(t *testing.T) ranking.Timer {
+	t.Helper()
+	due, err := g.DueTimers(t.Context(), ranking.Timer{}, 100)
+	must(t, err)
+	due = slices.DeleteFunc(due, func(o ranking.Timer) bool { return !strings.HasPrefix(o.Key, ranking.LongTimer) })
+	if len(due) != 1 {
+		t.Fatalf("the due timers are %+v", due)
+	}
+	return due[0]
+}
+
+// message77 returns the content of message 77.
+func message77[T ranking.Notice](t *testing.T, g *game) (n T) {
+	t.Helper()
+	pages := notices[T](t, g, "action = 'page' AND edited_message_id = 77 AND kind = $1", notice.KindOf(n).Name)
+	if len(pages) != 1 {
+		t.Fatalf("the pages are %+v", pages)
+	}
+	return pages[0]
 }

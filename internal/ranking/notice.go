@@ -294,7 +294,6 @@ const (
 	FileTooLarge    RefusalCode = "file_too_large"   // a file has more than Matches megabytes
 	FileTooLong     RefusalCode = "file_too_long"    // a file has more than Matches rows
 	TooManyNames    RefusalCode = "too_many_names"   // a file has more than Matches names
-	TooManyLater    RefusalCode = "too_many_later"   // Matches later matches exist, too many to replay in the chat
 	GroupNotEmpty   RefusalCode = "group_not_empty"  // an export is restored only into a group without matches
 	FileUnavailable RefusalCode = "file_unavailable" // the messenger does not have the file, for now or forever
 

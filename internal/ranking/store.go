@@ -530,6 +530,7 @@ type Decision struct {
 	CallbackAnswer Notice
 	ToSender       *PrivateNotice // a message to the sender's private chat, nil for none
 	Closes         *ClosedPrompt  // the prompt that the command closes, nil for none
+	Fires          string         // the key of a timer that is due at once, empty for none
 	Presence       Presence       // what the command shows about the bot's presence in the chat
 	// Ladder is the ladder of the notices, nil for Snapshot.Ladder.
 	Ladder *LadderLabel

@@ -53,6 +53,9 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	case SeasonUntil{Ladder: o.Ladder, Season: season}.Timer():
 		j.operation, j.keyless = seasonTimer{season: season, at: t.DueAt}, true
 	default:
+		if long := longOperation(t); long != nil {
+			return s.run(ctx, long.plan(s, &call{Origin: o, wants: long}))
+		}
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
 	}
 	return s.run(ctx, &call{Origin: o, job: j})

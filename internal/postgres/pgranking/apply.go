@@ -67,6 +67,9 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	if c.Closes != nil {
 		queueClosedPrompt(batch, c)
 	}
+	if c.Fires != "" {
+		queueFires(batch, c)
+	}
 	if c.ConsumesTimer {
 		queueFired(batch, c.Key)
 	}

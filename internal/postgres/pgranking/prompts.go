@@ -162,7 +162,7 @@ func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
 		    UPDATE prompts SET closed_at = now(), closed_as = $2 WHERE id = $1 AND closed_at IS NULL
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM closed)::unchanged`, c.Closes.ID, c.Closes.As)
-	if !c.ConsumesTimer {
+	if c.Key != c.Closes.ID.Timer() {
 		batch.Queue(`DELETE FROM timers WHERE key = $1`, c.Closes.ID.Timer())
 	}
 }

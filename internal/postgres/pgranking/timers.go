@@ -26,6 +26,13 @@ func queueDue(batch *pgx.Batch, key string, due *bool) {
 		QueryRow(func(row pgx.Row) error { return row.Scan(due) })
 }
 
+// queueFires sets a timer that is due at once, unless it is set already.
+func queueFires(batch *pgx.Batch, c ranking.Changes) {
+	batch.Queue(`
+		INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now()) ON CONFLICT ON CONSTRAINT timers_pkey DO NOTHING`,
+		c.Fires, c.Chat)
+}
+
 // queueFired deletes the timer with this key. The batch fails unless the timer still exists and is
 // due.
 func queueFired(batch *pgx.Batch, key string) {
