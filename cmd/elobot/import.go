@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 
 type importCommand struct {
 	app.DatabaseConfig
-	File          string            `arg:"" optional:"" help:"The file of results or start ratings, in CSV, or the zip file of an export, to restore the group."`
+	File          string            `arg:"" optional:"" help:"The file of results or start ratings, in CSV, a tournament in TRF or of Kickertool, or the zip file of an export, to restore the group."`
 	Group         int64             `placeholder:"ID" help:"The group's Telegram id, such as --group=-1001234567890."`
 	Ladder        string            `placeholder:"NAME" help:"The name of the ranking, if it is not the group's default one."`
 	DryRun        bool              `help:"Say what would be imported, and write nothing."`
@@ -145,7 +146,7 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store) error {
 		return err
 	}
 	now := time.Now()
-	file, err := transfer.ReadCSV(bytes.NewReader(data), transfer.Options{
+	file, err := transfer.Read(bytes.NewReader(data), transfer.Options{
 		Columns: c.Columns, Dates: transfer.DateOrder(c.Dates), OrderByRow: c.OrderByRow, Zone: importer.Zone, Now: now,
 	})
 	if err != nil {
@@ -333,6 +334,7 @@ func printCounts(r ranking.ImportReport) {
 // listed returns rows as text, such as "rows 2–5, 7".
 func listed(rows []int) string {
 	var parts []string
+	rows = slices.Compact(slices.Clone(rows)) // a line of a tournament has several matches
 	for i := 0; i < len(rows); {
 		end := i + 1
 		for end < len(rows) && rows[end] == rows[end-1]+1 {

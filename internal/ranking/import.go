@@ -478,7 +478,7 @@ func (p *planned) match(r *transfer.Row) (m ImportedMatch, ok bool) {
 	if m.Key = p.key("row", r.Text, r.Count); r.ID != "" {
 		m.Key = p.key("id", r.ID)
 	}
-	m.isVague = r.ID == "" && (r.IsDay || r.When.IsZero())
+	m.isVague = r.ID == "" && r.Count > 0 && (r.IsDay || r.When.IsZero())
 	if m.isVague && slices.Contains(p.file.Again, r.Line) {
 		m.again = p.key("again", p.file.Hash, r.Line)
 	}

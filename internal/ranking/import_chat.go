@@ -470,7 +470,7 @@ func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
 	case errors.As(err, &fault) && fault.Reason != transfer.NoExport:
 		return refused(o.request.File, err)
 	}
-	read, err := transfer.ReadCSV(bytes.NewReader(content), transfer.Options{
+	read, err := transfer.Read(bytes.NewReader(content), transfer.Options{
 		Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
 	})
 	if err != nil {

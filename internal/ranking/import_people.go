@@ -110,7 +110,17 @@ func namesOf(f transfer.File, count map[string]int) (names []string) {
 }
 
 // foldOr returns the same for all names treated as equal.
-func foldOr(name string) string { return cmp.Or(command.FoldName(name), name) }
+func foldOr(name string) string { return cmp.Or(command.FoldName(firstLast(name)), name) }
+
+// firstLast returns a name in the form "Last,First" with the first name first, and other names
+// unchanged.
+func firstLast(name string) string {
+	last, first, ok := strings.Cut(name, ",")
+	if !ok || strings.Contains(first, ",") {
+		return name
+	}
+	return strings.TrimSpace(strings.TrimSpace(first) + " " + strings.TrimSpace(last))
+}
 
 // byName returns the players of the group by the forms of their names and usernames that foldOr
 // returns.
@@ -160,13 +170,13 @@ func (i *Importer) personOf(t transfer.Person, called map[string][]command.Perso
 	}
 	if id, err := strconv.ParseInt(t.Who, 10, 64); err == nil && id > 0 {
 		return cmp.Or(with(func(p command.Person) bool { return p.ID == ladder.UserID(id) }),
-			&command.Person{ID: ladder.UserID(id), Name: t.Name, Earlier: true})
+			&command.Person{ID: ladder.UserID(id), Name: firstLast(t.Name), Earlier: true})
 	}
 	word, name, _ := strings.Cut(t.Who, " ")
 	if !strings.EqualFold(word, transfer.Guest) || strings.ContainsFunc(name, transfer.IsControl) {
 		return nil
 	}
-	name = cmp.Or(strings.TrimSpace(name), t.Name)
+	name = cmp.Or(strings.TrimSpace(name), firstLast(t.Name))
 	for _, p := range called[foldOr(name)] {
 		if p.IsGuest() {
 			return &p
