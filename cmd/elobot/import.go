@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +18,9 @@ import (
 
 	"elobot/internal/app"
 	"elobot/internal/catalog"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/internal/transfer"
@@ -26,7 +28,7 @@ import (
 
 type importCommand struct {
 	app.DatabaseConfig
-	File          string            `arg:"" optional:"" help:"The file of results or start ratings, in CSV, a tournament in TRF or of Kickertool, or the zip file of an export, to restore the group."`
+	File          string            `arg:"" optional:"" help:"The file of results or start ratings, in CSV, or the zip file of an export, to restore the group."`
 	Group         int64             `placeholder:"ID" help:"The group's Telegram id, such as --group=-1001234567890."`
 	Ladder        string            `placeholder:"NAME" help:"The name of the ranking, if it is not the group's default one."`
 	DryRun        bool              `help:"Say what would be imported, and write nothing."`
@@ -36,9 +38,15 @@ type importCommand struct {
 	People        string            `placeholder:"FILE" help:"Who the names are: the people.csv that an earlier run wrote and you edited."`
 	SkipRefused   bool              `help:"Import the other rows although some are refused."`
 	ClosedSeasons bool              `help:"Let the final tables of finished seasons change."`
+	Chat          string            `placeholder:"ID|NAME" help:"The chat in Telegram's export of an account."`
+	Bot           []string          `placeholder:"NAME" help:"Also read the commands of Telegram's export that name this bot, as in /match@NAME."`
+	Zone          string            `placeholder:"ZONE" help:"The time zone of the computer that made Telegram's export, such as Europe/Berlin, if it is asked for."`
+	Results       bool              `help:"Also take lines such as “Bob 3:1 Carol” in Telegram's export for results."`
 	Again         []int             `placeholder:"ROW" help:"Import this row although an equal one is recorded: it is another match."`
 	Undo          int               `placeholder:"N" help:"Take back import N of the group, instead of importing a file."`
 	Template      bool              `help:"Print an example of a file, and do nothing else."`
+
+	unit string // what the lines of faults are
 }
 
 // Validate returns what is wrong with the arguments.
@@ -71,7 +79,11 @@ func (c *importCommand) Run(ctx context.Context) error {
 		if c.Undo != 0 {
 			return c.undo(ctx, store)
 		}
-		return c.do(ctx, store)
+		owner, err := postgres.BotOwner(ctx, pool)
+		if err != nil {
+			return err
+		}
+		return c.do(ctx, store, owner)
 	})
 	var fault transfer.Fault
 	switch {
@@ -107,7 +119,8 @@ func (c *importCommand) undo(ctx context.Context, store ranking.Store) error {
 	return nil
 }
 
-func (c *importCommand) do(ctx context.Context, store ranking.Store) error {
+func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladder.UserID) error {
+	c.unit = "row"
 	debug.SetMemoryLimit(64 << 20) // a long file needs little more at any time
 	sent, err := os.Open(c.File)
 	if err != nil {
@@ -118,10 +131,14 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store) error {
 	if err != nil {
 		return err
 	}
+	text := bufio.NewReader(sent)
+	if head, _ := text.Peek(text.Size()); transfer.IsChats(head) {
+		return c.importChat(ctx, store, owner, text)
+	}
 	var in io.ReaderAt = sent
 	size := info.Size()
 	if !info.Mode().IsRegular() { // a pipe, which can be read only once
-		all, err := io.ReadAll(sent)
+		all, err := io.ReadAll(text)
 		if err != nil {
 			return err
 		}
@@ -146,7 +163,7 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store) error {
 		return err
 	}
 	now := time.Now()
-	file, err := transfer.Read(bytes.NewReader(data), transfer.Options{
+	file, err := transfer.ReadCSV(bytes.NewReader(data), transfer.Options{
 		Columns: c.Columns, Dates: transfer.DateOrder(c.Dates), OrderByRow: c.OrderByRow, Zone: importer.Zone, Now: now,
 	})
 	if err != nil {
@@ -270,7 +287,7 @@ func (c *importCommand) report(r ranking.ImportReport, ask transfer.Question) er
 		fmt.Println(personSentence(fault))
 	}
 	if r.Unknown == nil && r.Faults == nil && ask == "" {
-		printCounts(r)
+		c.printCounts(r)
 	}
 	switch {
 	case ask != "":
@@ -281,7 +298,7 @@ func (c *importCommand) report(r ranking.ImportReport, ask transfer.Question) er
 		return errors.New("not all of these people can take part, so nothing was imported")
 	case len(r.NotAgain) > 0:
 		return fmt.Errorf("--again is for rows that are known only by equal cells, but not for %s. Nothing was imported",
-			listed(r.NotAgain))
+			c.listed(r.NotAgain))
 	case len(r.Refused) > 0 && !c.SkipRefused:
 		return errors.New("rows are refused, so nothing was imported: correct them, or leave them out with --skip-refused")
 	case len(r.Closed) > 0 && !c.ClosedSeasons:
@@ -299,7 +316,7 @@ func (c *importCommand) report(r ranking.ImportReport, ask transfer.Question) er
 }
 
 // printCounts prints how many matches are new, and what else changes.
-func printCounts(r ranking.ImportReport) {
+func (c *importCommand) printCounts(r ranking.ImportReport) {
 	one, several := "match is", "matches are"
 	if r.AreStarts {
 		one, several = "start rating is", "start ratings are"
@@ -311,17 +328,17 @@ func printCounts(r ranking.ImportReport) {
 	fmt.Println(".")
 	if len(r.Same) > 0 {
 		fmt.Printf("Of these, %s. If they are the same, remove them from the file: %s.\n",
-			counted(len(r.Same), "is equal to a recorded match", "are equal to recorded matches"), listed(r.Same))
+			counted(len(r.Same), "is equal to a recorded match", "are equal to recorded matches"), c.listed(r.Same))
 	}
 	if len(r.Away) > 0 {
-		fmt.Printf("%s left out, because a player is: %s.\n", counted(len(r.Away), one, several), listed(r.Away))
+		fmt.Printf("%s left out, because a player is: %s.\n", counted(len(r.Away), one, several), c.listed(r.Away))
 	}
 	if len(r.Known) > 0 {
-		fmt.Printf("%s recorded already: %s.\n", counted(len(r.Known), one, several), listed(r.Known))
+		fmt.Printf("%s recorded already: %s.\n", counted(len(r.Known), one, several), c.listed(r.Known))
 	}
 	if len(r.Equal) > 0 {
 		fmt.Printf("Of these, %s only by equal cells. If one is another match of the same day, add --again=ROW: %s.\n",
-			counted(len(r.Equal), "is known", "are known"), listed(r.Equal))
+			counted(len(r.Equal), "is known", "are known"), c.listed(r.Equal))
 	}
 	for _, s := range r.Closed {
 		fmt.Printf("The final table of season %d changes, but not the ratings with which the next season began.\n", s.Number)
@@ -332,9 +349,8 @@ func printCounts(r ranking.ImportReport) {
 }
 
 // listed returns rows as text, such as "rows 2–5, 7".
-func listed(rows []int) string {
+func (c *importCommand) listed(rows []int) string {
 	var parts []string
-	rows = slices.Compact(slices.Clone(rows)) // a line of a tournament has several matches
 	for i := 0; i < len(rows); {
 		end := i + 1
 		for end < len(rows) && rows[end] == rows[end-1]+1 {
@@ -347,9 +363,9 @@ func listed(rows []int) string {
 		parts, i = append(parts, part), end
 	}
 	if len(rows) == 1 {
-		return "row " + parts[0]
+		return c.unit + " " + parts[0]
 	}
-	return "rows " + strings.Join(parts, ", ")
+	return c.unit + "s " + strings.Join(parts, ", ")
 }
 
 // askWho asks who the names of the file are, by a file beside it.
@@ -408,8 +424,11 @@ func personSentence(f ranking.PersonFault) string {
 // sentence says what is wrong with a row or a file.
 func sentence(f transfer.Fault) string {
 	where := ""
-	if f.Line > 0 {
+	if f.Line != 0 {
 		where = fmt.Sprintf("row %d", f.Line)
+	}
+	if f.Message {
+		where = fmt.Sprintf("message %d", f.Line)
 	}
 	if f.Column != "" {
 		where += fmt.Sprintf(", column %q", f.Column)
@@ -422,11 +441,15 @@ func sentence(f transfer.Fault) string {
 		likely = append(likely, s.String())
 	}
 	if text, ok := sentences[f.Reason]; ok {
-		return where + strings.NewReplacer("{value}", f.Value, "{against}", f.Against).Replace(text)
+		return where + replaced(text, f)
 	}
 	return where + catalog.For("en").Text("fault."+string(f.Reason), catalog.Args{
 		"Value": f.Value, "Against": f.Against, "Other": f.Other, "Count": f.Value, "Likely": strings.Join(likely, " or "),
 	})
+}
+
+func replaced(text string, f transfer.Fault) string {
+	return strings.NewReplacer("{value}", f.Value, "{against}", f.Against).Replace(text)
 }
 
 var questions = map[transfer.Question]string{
@@ -434,6 +457,8 @@ var questions = map[transfer.Question]string{
 		"add --dates=dmy if the day comes first, or --dates=mdy if the month does. Nothing was imported",
 	transfer.AskOrder: "the rows are not sorted by time, so the order of matches of the same time is not settled: " +
 		"add --order-by-row if they were played in the order of their rows. Nothing was imported",
+	transfer.AskZone: "the file has times without a time zone: say in which zone the computer that made it was, " +
+		"by --zone. Nothing was imported",
 }
 
 // sentences has why rows are left out, and what the command does not say as in a chat.
@@ -458,4 +483,9 @@ var sentences = map[transfer.Reason]string{
 	transfer.Walkover:  "won without playing",
 	transfer.SameRow:   "equal to another row with the same id",
 	transfer.EmptyRow:  "empty",
+
+	transfer.Undone:      "undone later",
+	transfer.OtherBot:    "for @{value}, unless --bot={value} is given",
+	transfer.NewSeason:   "asks for a new season, which an import does not begin",
+	transfer.OtherLadder: "of another ranking",
 }

@@ -38,15 +38,34 @@ func newClub(t *testing.T, pool *pgxpool.Pool, chat int64) {
 	}
 }
 
-// TestImportCommand runs `elobot import` as testdata/import.txt says: each section is a file to
-// write, or a command and what it prints. With -update, it writes what the commands print. At the
-// end, the stored ratings equal their replay.
+// TestImportCommand runs `elobot import` as testdata/import.txt says.
 func TestImportCommand(t *testing.T) {
 	t.Parallel()
 	url, pool := database(t)
 	newClub(t, pool, -100)
+	checkCommands(t, "testdata/import.txt", url, t.TempDir())
+}
+
+// TestImportChatCommand runs `elobot import` with exports of chats, as testdata/import_chat.txt
+// says.
+func TestImportChatCommand(t *testing.T) {
+	t.Parallel()
+	url, pool := database(t)
+	newClub(t, pool, -1002000000077)
+	execute(t, pool, dbtest.PadelLadders("true")+`
+		INSERT INTO bot (telegram_user_id) VALUES (700);
+		UPDATE ladders SET name = 'club' WHERE is_default;
+		INSERT INTO topics (chat_id, thread_id, ladder_id) SELECT 1, 10, id FROM ladders WHERE name = 'padel'`)
 	folder := t.TempDir()
-	const golden = "testdata/import.txt"
+	must(t, os.CopyFS(folder, os.DirFS("../../internal/transfer/testdata/telegram")))
+	checkCommands(t, "testdata/import_chat.txt", url, folder)
+}
+
+// checkCommands runs `elobot import` as a golden file says: each section is a file to write, or a
+// command and what it prints. With -update, it writes what the commands print. At the end, the
+// stored ratings equal their replay.
+func checkCommands(t *testing.T, golden, url, folder string) {
+	t.Helper()
 	text, err := os.ReadFile(golden)
 	must(t, err)
 	var got strings.Builder

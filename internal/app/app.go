@@ -224,7 +224,7 @@ func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, 
 	store.Auxiliary, store.Now, store.Log, store.WebChanged = b.pools.Auxiliary, b.client.Now, b.log, b.notifier.WebChanged
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
 	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
-	service := ranking.NewService(store, questions, b.admins, b.log, settings).WithFiles(b.client)
+	service := ranking.NewService(store, questions, b.admins, b.log, settings).WithFiles(b.client, bot.ChatOptions(b.self))
 	router := bot.NewRouter(service, b.self)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)

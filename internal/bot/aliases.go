@@ -6,6 +6,8 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/telegram"
+	"elobot/internal/transfer"
 )
 
 // translations returns additional command names in the languages of the catalogs, mapped to the
@@ -55,4 +57,25 @@ func (m *message) command(entities []command.Entity, self string) (c command.Com
 		return command.Command{}, false
 	}
 	return c, true
+}
+
+// CommandNames returns what the names of commands mean in old messages.
+func CommandNames() map[string]transfer.CommandName {
+	all := make(map[string]transfer.CommandName)
+	for _, c := range commands() {
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			all[name] = transfer.CommandName{Name: c.Name, Written: name}
+		}
+	}
+	for alias, name := range translations() {
+		if c, ok := all[name]; ok {
+			all[alias] = c
+		}
+	}
+	return all
+}
+
+// ChatOptions returns what exports of chats with the bot account self have in common.
+func ChatOptions(self telegram.Self) transfer.ChatOptions {
+	return transfer.ChatOptions{Bots: []string{self.Username}, BotID: self.ID, Commands: CommandNames()}
 }

@@ -43,6 +43,11 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 	hostileFile.Refused, hostileFile.Faults = 1, []transfer.Fault{
 		{Line: 2, Column: hostile, Reason: transfer.Contradiction, Value: hostile, Against: hostile},
 	}
+	chat, zone := asked, asked
+	chat.File, chat.Messages, chat.LeftOut, chat.Refused = "result.json", true, 2, 1
+	chat.Faults = []transfer.Fault{{Line: 4711, Message: true, Reason: transfer.InDoubt, Value: "/match Max 3:1"}}
+	zone.File, zone.Results, zone.Dates, zone.Ask = "result.json", 0, "", transfer.AskZone
+	zone.Choices = []ranking.ImportChoice{ranking.ImportZone}
 	starts.Results, starts.First, starts.Last, starts.Starts, starts.Refused = 0, time.Time{}, time.Time{}, 12, 1
 	starts.Faults = []transfer.Fault{{Line: 2, Reason: transfer.HasPlayed, Value: "Ann"}}
 	starts.Choices = []ranking.ImportChoice{ranking.ImportSkip}
@@ -56,6 +61,7 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 		"people":         ranking.PeopleOfImport{Title: "Table tennis", All: []transfer.Person{{Name: "Ann", Who: "@ann"}}},
 		"people_hostile": ranking.PeopleOfImport{Title: hostile, All: []transfer.Person{{Name: hostile}}},
 		"ask_all":        all, "ask_guests": guests, "ask_dates": dates, "ask_order": order, "ask_hostile": hostileFile,
+		"ask_chat": chat, "ask_zone": zone,
 		"ask_starts": starts, "recalculating": ranking.Recalculating{Later: 60001},
 		"dropped": ranking.ImportDropped{}, "answered": ranking.ImportDropped{Answered: true},
 		"done": done, "kept": kept, "done_more": more, "nothing_new": ranking.Imported{Known: 412},
@@ -82,6 +88,7 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 	}
 	never := []transfer.Reason{
 		transfer.EmptyRow, transfer.NotPlayed, transfer.Walkover, transfer.SameRow, // refuse nothing
+		transfer.Undone, transfer.OtherBot, transfer.NewSeason, transfer.OtherLadder, // nor do these
 		transfer.NoSuchColumn, transfer.NoSuchRole, transfer.TwoRoles, // nobody in a chat names columns
 		transfer.NotPeople, transfer.TooManyRows, // the chat has other answers to them
 	}
@@ -121,7 +128,7 @@ func TestTheLongestImportFits(t *testing.T) {
 			for season := range 100 {
 				n.Closed = append(n.Closed, 1000+season)
 			}
-			if m := send(n); !strings.Contains(m.Text, "…") || len(m.Buttons) != 10 {
+			if m := send(n); !strings.Contains(m.Text, "…") || len(m.Buttons) != 11 {
 				t.Errorf("the message is %+q", m.Text)
 			}
 			done := ranking.Imported{

@@ -130,6 +130,8 @@ func (w words) importPrompt(n ranking.ImportPrompt) string {
 		return paragraphs(head, []string{w.Text("import.ask_restore", nil)}, []string{w.Text("import.nothing_yet", nil)})
 	case n.Ask == transfer.AskDates:
 		head = []string{showText(n.File)}
+	case n.Ask == transfer.AskZone:
+		head = []string{showText(n.File), w.Text("import.zone", args{"Zone": showText(n.Zone)})}
 	case n.Results == 0:
 	case n.Last.IsZero():
 		head = append(head, w.Text("import.no_dates", nil))
@@ -137,7 +139,11 @@ func (w words) importPrompt(n ranking.ImportPrompt) string {
 		head = append(append(head, w.importSpan(n.First, n.Last)...), w.Text("import.zone", args{"Zone": showText(n.Zone)}))
 	}
 	head = append(head, w.counted("known", n.Known)...)
-	head = append(head, w.counted("left_out", n.LeftOut)...)
+	leftOut := "left_out"
+	if n.Messages {
+		leftOut = "messages_left_out"
+	}
+	head = append(head, w.counted(leftOut, n.LeftOut)...)
 	if len(n.Unused) > 0 {
 		head = append(head, w.Text("import.unused", args{"Columns": joinUpTo(columnRoom, shown(n.Unused, showText), ", ")}))
 	}
@@ -229,6 +235,8 @@ func (w words) fault(f transfer.Fault) string {
 	switch {
 	case f.Line == 0:
 		return text
+	case f.Message:
+		return w.Text("import.message", args{"Message": f.Line, "Fault": text})
 	case f.Column == "":
 		return w.Text("import.row", args{"Row": f.Line, "Fault": text})
 	default:

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sethvargo/go-retry"
@@ -86,7 +87,12 @@ type ImportedMatch struct {
 	Key    string
 	Season ladder.SeasonID
 	line   int
-	isDay  bool // the file gives no time, and PlayedAt is the end of the day
+	// live is the key under which the bot has recorded the match if it has read the message, empty
+	// if the file does not say.
+	live  string
+	isDay bool // the file gives no time, and PlayedAt is the end of the day
+	// isBasic is set if the message with the match may have other ids in other files.
+	isBasic bool
 	// isVague is set if another match of the same day can have the same row.
 	isVague bool
 	again   string // the key if a match with Key is recorded, empty if this is then the same match
@@ -114,9 +120,10 @@ func (*UndoneImport) outcome() CommandOutcome { return OutcomeUndone }
 
 // Importer imports files of results into a ladder.
 type Importer struct {
-	store  Store
-	query  Query
-	people []Known // the players of the group
+	store Store
+	query Query
+	snap  *Snapshot // with the players of the group
+	named bool      // the ladder was named
 
 	Zone *time.Location // of the group
 }
@@ -124,7 +131,7 @@ type Importer struct {
 // NewImporter returns an importer into the ladder with the given name of the chat's group, or into
 // its default ladder if the name is empty. It fails with ErrNoSuchGroup or ErrNoSuchLadder.
 func NewImporter(ctx context.Context, store Store, chat ExternalChatID, name string) (*Importer, error) {
-	i := &Importer{store: store, query: Query{Chat: Chat{ID: chat}, KnownChat: true, Needs: Needs{Everybody: true}}}
+	i := &Importer{store: store, query: Query{Chat: Chat{ID: chat}, KnownChat: true, Needs: Needs{Everybody: true, Topics: true}}}
 	snap, err := store.Read(ctx, i.query)
 	switch {
 	case err != nil:
@@ -139,7 +146,7 @@ func NewImporter(ctx context.Context, store Store, chat ExternalChatID, name str
 	if l == nil || l.Archived {
 		return nil, ErrNoSuchLadder
 	}
-	i.query.Ladder, i.Zone, i.people = l.ID, snap.Display.Zone(), snap.Everybody
+	i.query.Ladder, i.Zone, i.snap, i.named = l.ID, snap.Display.Zone(), snap, name != ""
 	return i, nil
 }
 
@@ -214,7 +221,7 @@ func (i *Importer) Import(ctx context.Context, f ImportFile) (r ImportReport, er
 	named.refuse(snap, &r)
 	p := planned{file: f, report: &r, store: locked, snap: snap, named: named}
 	n, err := p.newImport(ctx)
-	if err != nil || n == nil || f.DryRun || f.isOpen(r) {
+	if err != nil || n == nil || f.DryRun || f.IsOpen(r) {
 		return r, err
 	}
 	changes := snap.imported(n)
@@ -285,8 +292,8 @@ func (p *planned) stage(ctx context.Context, store Store, q Query, c Changes) er
 	return staged.Apply(ctx, c)
 }
 
-// isOpen reports whether the file must not be imported as long as nothing more is settled.
-func (f ImportFile) isOpen(r ImportReport) bool {
+// IsOpen reports whether the file must not be imported as long as nothing more is settled.
+func (f ImportFile) IsOpen(r ImportReport) bool {
 	return len(r.Unknown) > 0 || len(r.Faults) > 0 || len(r.NotAgain) > 0 ||
 		len(r.Refused) > 0 && !f.SkipRefused || len(r.Closed) > 0 && !f.ClosedSeasons
 }
@@ -403,6 +410,9 @@ func (p *planned) newMatches(ctx context.Context) ([]ImportedMatch, error) {
 			if m.again != "" {
 				keys = append(keys, m.again)
 			}
+			if m.live != "" {
+				keys = append(keys, m.live)
+			}
 		}
 	}
 	slices.SortStableFunc(p.report.Refused, byLine)
@@ -422,26 +432,36 @@ func (p *planned) newMatches(ctx context.Context) ([]ImportedMatch, error) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(m ImportedMatch) bool {
-		if known[m.Key] {
+		isKnown := known[m.Key] || known[m.live]
+		if isKnown {
 			p.report.Known = append(p.report.Known, m.line)
 			if m.isVague {
 				p.report.Equal = append(p.report.Equal, m.line)
 			}
 		}
-		return known[m.Key]
+		return isKnown
 	})
-	slices.Sort(p.report.Known)
 	slices.Sort(p.report.Equal)
 	p.file.Rows = nil // a long file needs much memory
 	slices.SortStableFunc(all, func(a, b ImportedMatch) int { return a.PlayedAt.Compare(b.PlayedAt) })
-	times := make([]time.Time, len(all))
-	for i, m := range all {
-		if times[i] = m.PlayedAt; p.snap.Ladder.Season.endsBefore(m.PlayedAt) {
-			return nil, ErrSeasonOver
-		}
+	if len(all) > 0 && p.snap.Ladder.Season.endsBefore(all[len(all)-1].PlayedAt) {
+		return nil, ErrSeasonOver
 	}
 	if err := p.findSame(ctx, all, known); err != nil {
 		return nil, err
+	}
+	// Two members see other ids of messages in a basic group, but the same times.
+	all = slices.DeleteFunc(all, func(m ImportedMatch) bool {
+		at, isSame := slices.BinarySearch(p.report.Same, m.line)
+		if isSame = isSame && m.isBasic; isSame {
+			p.report.Same, p.report.Known = slices.Delete(p.report.Same, at, at+1), append(p.report.Known, m.line)
+		}
+		return isSame
+	})
+	slices.Sort(p.report.Known)
+	times := make([]time.Time, len(all))
+	for i, m := range all {
+		times[i] = m.PlayedAt
 	}
 	places, moved := ladder.Place(p.before.Ordered, times)
 	ids, err := p.store.MakeRoom(ctx, p.snap.Ladder.ID, moved, len(all))
@@ -478,7 +498,10 @@ func (p *planned) match(r *transfer.Row) (m ImportedMatch, ok bool) {
 	if m.Key = p.key("row", r.Text, r.Count); r.ID != "" {
 		m.Key = p.key("id", r.ID)
 	}
-	m.isVague = r.ID == "" && r.Count > 0 && (r.IsDay || r.When.IsZero())
+	if m.isBasic = strings.HasPrefix(r.ID, transfer.BasicGroup); p.file.Chat.BotAPI() == int64(p.snap.Chat.ID) {
+		m.live = r.ID
+	}
+	m.isVague = r.ID == "" && (r.IsDay || r.When.IsZero())
 	if m.isVague && slices.Contains(p.file.Again, r.Line) {
 		m.again = p.key("again", p.file.Hash, r.Line)
 	}
@@ -494,7 +517,9 @@ func (p *planned) match(r *transfer.Row) (m ImportedMatch, ok bool) {
 				return m, false // refused
 			}
 			if slices.ContainsFunc(m.Parts, func(o ladder.Part) bool { return o.Player == k.Player.ID }) {
-				p.report.Refused = append(p.report.Refused, transfer.Fault{Line: r.Line, Reason: transfer.SamePerson, Value: name})
+				p.report.Refused = append(p.report.Refused, transfer.Fault{
+					Line: r.Line, Message: p.file.Accounts != nil, Reason: transfer.SamePerson, Value: name,
+				})
 				return m, false
 			}
 			m.Parts = append(m.Parts, ladder.Part{Player: k.Player.ID, Named: k.namedID(), Side: side + 1})

@@ -49,9 +49,10 @@ type Files interface {
 	Download(ctx context.Context, id string, limit int64) ([]byte, error)
 }
 
-// WithFiles makes the service import files, and returns the service.
-func (s *Service) WithFiles(files Files) *Service {
-	s.files = files
+// WithFiles makes the service import files, and returns the service. chats says how to read exports
+// of chats: which bot it is, and the names of its commands.
+func (s *Service) WithFiles(files Files, chats transfer.ChatOptions) *Service {
+	s.files, s.chats = files, chats
 	return s
 }
 
@@ -65,6 +66,7 @@ type ImportRequest struct {
 	Guests        bool               `json:"guests,omitempty"` // people whom nobody knows are new guests
 	Dates         transfer.DateOrder `json:"dates,omitempty"`
 	OrderByRow    bool               `json:"order_by_row,omitempty"`
+	Zone          bool               `json:"zone,omitempty"` // times without a zone are in the group's
 	SkipRefused   bool               `json:"skip_refused,omitempty"`
 	ClosedSeasons bool               `json:"closed_seasons,omitempty"`
 	Long          bool               `json:"long,omitempty"` // many later matches may be calculated again
@@ -94,6 +96,7 @@ const (
 	ImportDayFirst   ImportChoice = "dmy"
 	ImportMonthFirst ImportChoice = "mdy"
 	ImportByRow      ImportChoice = "rows"   // rows of the same time are in the order of play
+	ImportZone       ImportChoice = "zone"   // times without a zone are in the group's
 	ImportSkip       ImportChoice = "skip"   // leave out the refused rows
 	ImportClosed     ImportChoice = "closed" // let final tables change
 	ImportLong       ImportChoice = "long"   // calculate many later matches again
@@ -103,8 +106,8 @@ const (
 // ImportChoices returns all values of ImportChoice.
 func ImportChoices() []ImportChoice {
 	return []ImportChoice{
-		ImportGuests, ImportPeople, ImportDayFirst, ImportMonthFirst, ImportByRow, ImportSkip, ImportClosed, ImportLong,
-		ImportRestore,
+		ImportGuests, ImportPeople, ImportDayFirst, ImportMonthFirst, ImportByRow, ImportZone, ImportSkip, ImportClosed,
+		ImportLong, ImportRestore,
 	}
 }
 
@@ -119,6 +122,8 @@ func (r ImportRequest) with(o PromptOption) (_ ImportRequest, ok bool) {
 		r.Dates = transfer.MonthFirst
 	case ImportByRow:
 		r.OrderByRow = true
+	case ImportZone:
+		r.Zone = true
 	case ImportSkip:
 		r.SkipRefused = true
 	case ImportClosed:
@@ -210,7 +215,7 @@ func (s *Service) importing(c *call, op importOperation) *call {
 	}
 	op.adminsOnly, op.origin, op.importing = adminsOnly{people: senderOf(c.Origin)}, c.Origin, c.importing
 	op.origin.SentAt = cmp.Or(op.origin.SentAt, op.request.Begun)
-	op.longest = s.longestImport()
+	op.longest, op.chats = s.longestImport(), s.chats
 	j := job{name: "import", bucket: RateResult, ofAdmins: true, locks: true, knownChatOnly: true, operation: op}
 	if c.Button != "" {
 		j.bucket = RatePress
@@ -359,6 +364,7 @@ type importOperation struct {
 	file       SentFile
 	isMistaken bool // the prompt has no such option
 	longest    int  // the maximum number of later matches to replay at once
+	chats      transfer.ChatOptions
 	importing
 }
 
@@ -380,7 +386,7 @@ func (o importOperation) needs() Needs {
 		}
 		needs.People, needs.Everybody = people, true
 	case len(o.files) > 0:
-		needs.Everybody = true
+		needs.Everybody, needs.Topics = true, true
 	}
 	return needs
 }
@@ -431,14 +437,14 @@ func (o importOperation) decide(snap *Snapshot) (Decision, need, error) {
 		return d, lacks, err
 	case o.isOpen:
 		return o.ask(snap), nil, nil
-	case snap.Planned == nil && o.read.Ask != transfer.AskDates:
+	case snap.Planned == nil && o.read.Ask != transfer.AskDates && o.read.Ask != transfer.AskZone:
 		return Decision{}, importPlan{o.importing}, nil
 	}
 	if snap.Planned != nil {
 		o.report = snap.Planned.report
 	}
 	isLong := o.report.Later > o.longest
-	if o.isOpen = o.read.Ask != "" || o.read.isOpen(o.report) || isLong && !o.request.Long; o.isOpen {
+	if o.isOpen = o.read.Ask != "" || o.read.IsOpen(o.report) || isLong && !o.request.Long; o.isOpen {
 		return Decision{}, importStep{"what an import leaves open", o.importing}, nil
 	}
 	if isLong && !o.byTimer() {
@@ -470,26 +476,26 @@ func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
 	case errors.As(err, &fault) && fault.Reason != transfer.NoExport:
 		return refused(o.request.File, err)
 	}
-	read, err := transfer.Read(bytes.NewReader(content), transfer.Options{
-		Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
-	})
+	var people map[string]string
+	if o.request.People != (SentFile{}) {
+		var err error
+		if people, err = transfer.ReadPeople(bytes.NewReader(o.files[o.request.People.ID])); err != nil {
+			return refused(o.request.People, err)
+		}
+	}
+	read, err := o.readResults(snap, content, people)
 	if err != nil {
 		return refused(o.request.File, err)
 	}
 	f := ImportFile{
-		File: read, Hash: fmt.Sprintf("%x", sha256.Sum256(content)), Guests: o.request.Guests, At: o.origin.SentAt,
+		File: read, People: people, Hash: fmt.Sprintf("%x", sha256.Sum256(content)), Guests: o.request.Guests, At: o.origin.SentAt,
 		SkipRefused: o.request.SkipRefused, ClosedSeasons: o.request.ClosedSeasons,
-	}
-	if o.request.People != (SentFile{}) {
-		if f.People, err = transfer.ReadPeople(bytes.NewReader(o.files[o.request.People.ID])); err != nil {
-			return refused(o.request.People, err)
-		}
 	}
 	if len(read.Rows)+len(read.Starts)+len(read.LeftOut)+rowsOf(read.Refused) > MaxImportRows {
 		return Decision{Notice: Refusal{Code: FileTooLong, Matches: MaxImportRows}}, nil, nil
 	}
 	o.read, o.report.Refused, o.report.AreStarts = &f, slices.Clip(read.Refused), len(read.Starts) > 0
-	importer := Importer{people: snap.Everybody}
+	importer := Importer{snap: snap}
 	if len(namesOf(read, make(map[string]int))) > MaxImportPeople {
 		return Decision{Notice: Refusal{Code: TooManyNames, Matches: MaxImportPeople}}, nil, nil
 	}
@@ -499,6 +505,27 @@ func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
 		o.named = importer.identify(f, new(ImportReport))
 	}
 	return Decision{}, importStep{"who the people of a file are", o.importing}, nil
+}
+
+// readResults reads a file of results, or the export of a chat. people says who names are.
+func (o importOperation) readResults(
+	snap *Snapshot, content []byte, people map[string]string,
+) (transfer.File, error) {
+	if !transfer.IsChats(content) {
+		return transfer.ReadCSV(bytes.NewReader(content), transfer.Options{
+			Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
+		})
+	}
+	importer := Importer{snap: snap, query: Query{Ladder: snap.Ladder.ID}, named: true}
+	chat := importer.ChatOptions(people)
+	chat.Bots, chat.BotID, chat.Commands = o.chats.Bots, o.chats.BotID, o.chats.Commands
+	chat.Chat, chat.HasZone, chat.Now = fmt.Sprint(snap.Chat.ID), o.request.Zone, o.origin.SentAt
+	f, err := transfer.ReadChat(bytes.NewReader(content), chat)
+	if err == nil && f.Ask == transfer.AskChat {
+		err = transfer.Fault{Reason: transfer.NoSuchChat}
+	}
+	parts, _ := importer.ByLadder(ImportFile{File: f})
+	return parts[0].File, err
 }
 
 // restoreGroup restores the group if that was chosen. Otherwise, or if it is impossible, it ends
@@ -562,7 +589,7 @@ func (o importOperation) question(snap *Snapshot) ImportPrompt {
 	n := ImportPrompt{
 		Tag: o.request.tag(), File: o.request.File.Name, Results: len(f.Rows), Starts: len(f.Starts),
 		Zone: snap.Display.TimeZone, First: f.First, Last: f.Last, Dates: f.Dates, Ask: f.Ask,
-		Known: len(r.Known), LeftOut: len(f.LeftOut),
+		Known: len(r.Known), LeftOut: len(f.LeftOut), Messages: f.Accounts != nil,
 		Refused: len(r.Refused), Faults: r.Refused[:min(len(r.Refused), shownOfImport)],
 		People: r.Faults[:min(len(r.Faults), shownOfImport)], MorePeople: max(0, len(r.Faults)-shownOfImport),
 		Unused: f.Unused[:min(len(f.Unused), shownOfImport)],
@@ -590,6 +617,7 @@ func (o importOperation) question(snap *Snapshot) ImportPrompt {
 	add(n.Unknown > 0 || len(n.People) > 0, ImportPeople)
 	add(f.Ask == transfer.AskDates, ImportDayFirst, ImportMonthFirst)
 	add(f.Ask == transfer.AskOrder, ImportByRow)
+	add(f.Ask == transfer.AskZone, ImportZone)
 	add(n.Refused > 0 && n.Results+n.Starts > 0 && !f.SkipRefused, ImportSkip)
 	add(len(n.Closed) > 0 && !f.ClosedSeasons, ImportClosed)
 	add(n.Later > 0, ImportLong)
@@ -653,6 +681,8 @@ type ImportPrompt struct {
 	Unused  []string           `json:"unused,omitempty"`
 	Known   int                `json:"known,omitempty"`    // number of matches that are recorded already
 	LeftOut int                `json:"left_out,omitempty"` // number of rows that count for nothing
+	// Messages is set if the rows are messages of the export of a chat.
+	Messages bool `json:"messages,omitempty"`
 	// Refused is the number of faults of rows, and Faults has the first of them.
 	Refused int              `json:"refused,omitempty"`
 	Faults  []transfer.Fault `json:"faults,omitempty"`

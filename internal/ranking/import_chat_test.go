@@ -13,6 +13,7 @@ import (
 
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
+	"elobot/internal/transfer"
 )
 
 // fakeFiles has files by their ids.
@@ -41,7 +42,7 @@ func TestImportChosenAtOnce(t *testing.T) {
 	g := newGame(t)
 	g.begin(t)
 	files := fakeFiles{"a": "date,a,b,score\n2022-01-02,Alice,Bob,1:0\n2022-01-01,Alice,Cid,1:0\n2022-01-01,Bob,Cid,1:0\n"}
-	one, other := g.newInstance().WithFiles(files), g.newInstance().WithFiles(files)
+	one, other := g.newInstance().WithFiles(files, transfer.ChatOptions{}), g.newInstance().WithFiles(files, transfer.ChatOptions{})
 	g.Service = one
 	for round := range 5 {
 		asked, ok := g.sends(t, "a").(ranking.ImportPrompt)
@@ -87,7 +88,7 @@ func TestImportOfManyLater(t *testing.T) {
 			"first": head + "2021-01-01,Alice,Bob,1:0\n2021-01-02,Bob,Alice,1:0\n",
 		}
 		settings := ranking.Settings{ResultsPerMinute: -1, LongestReplay: longest}
-		g.Service = g.newServiceOn(stagedStore{g.store, during}, settings).WithFiles(files)
+		g.Service = g.newServiceOn(stagedStore{g.store, during}, settings).WithFiles(files, transfer.ChatOptions{})
 		if before, ok := g.sends(t, "later").(ranking.Imported); !ok || before.Matches != 5 {
 			t.Fatalf("the answer is %+v", before)
 		}

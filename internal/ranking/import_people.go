@@ -26,38 +26,52 @@ func (i *Importer) identify(f ImportFile, r *ImportReport) namedPeople {
 	called, names := i.byName()
 	decided := make(map[string]string)
 	for name, who := range f.People {
-		decided[foldOr(name)] = who
+		decided[f.keyOf(name)] = who
 	}
 	named := namedPeople{index: make(map[string]int)}
-	places := make(map[string]int) // in all, by foldOr
+	places := make(map[string]int) // in all, by keyOf
 	var all []transfer.Person
 	var settled []*command.Person // nil to leave out, or if it is not settled
 	isSettled := true
 	for _, name := range namesOf(f.File, named.index) {
-		fold := foldOr(name)
-		if at, ok := places[fold]; ok {
+		key := f.keyOf(name)
+		if at, ok := places[key]; ok {
 			all[at].Matches += named.index[name]
 			continue
 		}
-		places[fold] = len(all)
-		text := transfer.Person{Name: name, Who: decided[fold], Matches: named.index[name]}
+		places[key] = len(all)
+		text := transfer.Person{Name: name, Who: decided[key], Matches: named.index[name]}
 		var person *command.Person
-		same := called[fold]
-		if text.Who == "" && f.Guests && len(same) != 1 {
-			text.Who = transfer.Guest
+		same := called[foldOr(name)]
+		if f.Accounts != nil && strings.HasPrefix(name, "@") { // only usernames
+			same = slices.DeleteFunc(slices.Clone(same), func(p command.Person) bool { return !strings.EqualFold("@"+p.Username, name) })
 		}
-		if text.Who == "" && len(same) == 1 {
+		account, isAccount := f.Accounts[name]
+		// Names pass on to other people, so what was typed long ago is only likely to mean them.
+		isOpen := text.Who == "" && f.Accounts != nil && !isAccount && !f.Guests
+		switch {
+		case text.Who != "":
+		case isAccount:
+			text.Who = fmt.Sprint(account)
+		case len(same) == 1:
 			person = &same[0]
 			text.Who = whoIs(*person)
-		} else if text.Who == "" {
-			isSettled, text.Open = false, true
+		case f.Likely[name] != 0:
+			text.Who = fmt.Sprint(f.Likely[name])
+		case f.Guests:
+			text.Who = transfer.Guest
+		default:
+			isOpen = true
 			similar := append(same, i.similar(names, name)...)
 			if len(similar) == 0 {
 				text.Who = transfer.Guest
 			}
 			text.Similar = listed(similar)
-		} else if !strings.EqualFold(text.Who, transfer.LeaveOut) {
-			if person = i.personOf(text, called); person == nil {
+		}
+		if isOpen {
+			isSettled, text.Open, person = false, true, nil
+		} else if person == nil && !strings.EqualFold(text.Who, transfer.LeaveOut) {
+			if person = i.personOf(text, called, f.Members); person == nil {
 				r.Faults = append(r.Faults, PersonFault{Name: name, Who: text.Who})
 			}
 		}
@@ -86,7 +100,7 @@ func (i *Importer) identify(f ImportFile, r *ImportReport) namedPeople {
 		at[n] = known[same]
 	}
 	for name := range named.index {
-		named.index[name] = at[places[foldOr(name)]]
+		named.index[name] = at[places[f.keyOf(name)]]
 	}
 	return named
 }
@@ -109,25 +123,26 @@ func namesOf(f transfer.File, count map[string]int) (names []string) {
 	return names
 }
 
-// foldOr returns the same for all names treated as equal.
-func foldOr(name string) string { return cmp.Or(command.FoldName(firstLast(name)), name) }
-
-// firstLast returns a name in the form "Last,First" with the first name first, and other names
-// unchanged.
-func firstLast(name string) string {
-	last, first, ok := strings.Cut(name, ",")
-	if !ok || strings.Contains(first, ",") {
+// keyOf returns the same for all names of the file that are treated as equal.
+func (f ImportFile) keyOf(name string) string {
+	switch _, isAccount := f.Accounts[name]; {
+	case isAccount:
 		return name
+	case f.Accounts != nil && strings.HasPrefix(name, "@"): // another person may have the name without the @
+		return strings.ToLower(name)
 	}
-	return strings.TrimSpace(strings.TrimSpace(first) + " " + strings.TrimSpace(last))
+	return foldOr(name)
 }
+
+// foldOr returns the same for all names treated as equal.
+func foldOr(name string) string { return cmp.Or(command.FoldName(name), name) }
 
 // byName returns the players of the group by the forms of their names and usernames that foldOr
 // returns.
 func (i *Importer) byName() (map[string][]command.Person, *command.Names) {
 	called := make(map[string][]command.Person)
-	people := make([]command.Person, len(i.people))
-	for n, k := range i.people {
+	people := make([]command.Person, len(i.snap.Everybody))
+	for n, k := range i.snap.Everybody {
 		p := k.person()
 		people[n] = p
 		for _, name := range []string{p.Name, p.Shown, p.Username} {
@@ -152,9 +167,12 @@ func (i *Importer) similar(names *command.Names, name string) []command.Person {
 }
 
 // personOf returns the person whom the file of people gives for a name, nil if that is unreadable.
-func (i *Importer) personOf(t transfer.Person, called map[string][]command.Person) *command.Person {
+// members has the display names of accounts.
+func (i *Importer) personOf(
+	t transfer.Person, called map[string][]command.Person, members map[int64]string,
+) *command.Person {
 	with := func(is func(command.Person) bool) *command.Person {
-		for _, k := range i.people {
+		for _, k := range i.snap.Everybody {
 			if p := k.person(); is(p) {
 				return &p
 			}
@@ -169,14 +187,18 @@ func (i *Importer) personOf(t transfer.Person, called map[string][]command.Perso
 			&command.Person{Username: username, Earlier: true})
 	}
 	if id, err := strconv.ParseInt(t.Who, 10, 64); err == nil && id > 0 {
+		name, ok := members[id]
+		if !ok {
+			name = t.Name
+		}
 		return cmp.Or(with(func(p command.Person) bool { return p.ID == ladder.UserID(id) }),
-			&command.Person{ID: ladder.UserID(id), Name: firstLast(t.Name), Earlier: true})
+			&command.Person{ID: ladder.UserID(id), Name: cmp.Or(name, Nameless), Earlier: true})
 	}
 	word, name, _ := strings.Cut(t.Who, " ")
 	if !strings.EqualFold(word, transfer.Guest) || strings.ContainsFunc(name, transfer.IsControl) {
 		return nil
 	}
-	name = cmp.Or(strings.TrimSpace(name), firstLast(t.Name))
+	name = cmp.Or(strings.TrimSpace(name), strings.TrimPrefix(t.Name, "@"))
 	for _, p := range called[foldOr(name)] {
 		if p.IsGuest() {
 			return &p

@@ -108,8 +108,8 @@ func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 // GroupLadder is a ladder with its role in the group.
 type GroupLadder struct {
 	Ladder
-	Default bool // the ladder applies wherever no other ladder does
-	Topics  int  // number of topics bound to it; 0 unless Needs.Topics is set
+	Default bool    // the ladder applies wherever no other ladder does
+	Topics  []int64 // the topics bound to it, nil unless Needs.Topics is set
 }
 
 // findLadder returns the ladder with the given name, ignoring case, nil if there is none.
@@ -305,7 +305,7 @@ func (s *Snapshot) ladderList() LadderList {
 	here := s.here()
 	for _, l := range s.Ladders {
 		n.Ladders = append(n.Ladders, ListedLadder{
-			Name: l.Name, Default: l.Default, Archived: l.Archived, Topics: l.Topics, Here: here != nil && here.ID == l.ID,
+			Name: l.Name, Default: l.Default, Archived: l.Archived, Topics: len(l.Topics), Here: here != nil && here.ID == l.ID,
 		})
 	}
 	return n

@@ -282,11 +282,8 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 		slices.Reverse(standIns[:])
 	}
 	byAccount := make(map[int]bool)
-	c.showAccount(sender)
 	for _, p := range slices.Concat(sides[0], sides[1]) {
-		if byAccount[p] = c.anyShown(p, sender); byAccount[p] {
-			c.showAccount(p) // may claim a player of the match, so it must precede resolve
-		}
+		byAccount[p] = c.anyShown(p, sender)
 	}
 	named := [2][]*entity{c.resolve(sides[0], byAccount), c.resolve(sides[1], byAccount)}
 	stay := func(a, b []*entity) (n int) {
@@ -304,6 +301,7 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 	if (exchanged > 0 || !fits(named[0])) && (here > 0 || !fits(named[1])) { // without a result, the bot might ask
 		written = " " + score.String()
 	}
+	c.showAccount(sender)
 	lineup := command.Command{Name: command.NameMatch, Written: command.NameMatch}
 	for i, players := range sides {
 		if i == 1 {
@@ -313,6 +311,9 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 			if c.isGuest(p) {
 				lineup.Args += c.people[p].Name + " "
 				continue
+			}
+			if byAccount[p] {
+				c.showAccount(p)
 			}
 			lineup.Args += "\uFFFC "
 			lineup.Mentions = append(lineup.Mentions, c.person(p, byAccount[p]))

@@ -6,6 +6,7 @@ import (
 
 	"elobot/internal/notice"
 	"elobot/internal/recent"
+	"elobot/internal/transfer"
 )
 
 // Service handles the commands of all groups. A method that handles a command commits the effect,
@@ -19,6 +20,7 @@ type Service struct {
 	answerer Answerer
 	admins   Admins
 	files    Files
+	chats    transfer.ChatOptions
 	log      *slog.Logger
 	settings Settings
 	// contended has the chats in which a command recently had a conflict. There, locking the group

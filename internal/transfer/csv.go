@@ -31,19 +31,10 @@ const separator = "\x00"
 // semicolons or tabs. The error is a Fault if the whole file is refused, and otherwise the error of
 // in.
 func ReadCSV(in io.Reader, o Options) (File, error) {
-	s := newSheet(o)
+	s := sheet{Options: o, first: map[string]rawRow{}, rival: map[string]int{}, count: map[string]int{}}
 	if err := s.read(in); err != nil {
 		return File{}, err
 	}
-	return s.finish()
-}
-
-func newSheet(o Options) sheet {
-	return sheet{Options: o, first: map[string]rawRow{}, rival: map[string]int{}, count: map[string]int{}}
-}
-
-// finish interprets the rows.
-func (s *sheet) finish() (File, error) {
 	if err := s.settleDates(); err != nil || s.Ask != "" {
 		return File{Ask: s.Ask}, err
 	}
@@ -175,12 +166,11 @@ func (s *sheet) read(in io.Reader) error {
 		case err != nil:
 			return err
 		}
-		s.line, _ = r.FieldPos(0)
-		add := s.addRow
-		if s.header == nil {
-			add = s.readHeader
-		}
-		if err := add(record); err != nil {
+		if s.line, _ = r.FieldPos(0); len(s.raw)+len(s.Refused)+len(s.LeftOut) == MaxRows {
+			return Fault{Reason: TooManyRows, Value: strconv.Itoa(MaxRows)}
+		} else if s.header != nil {
+			s.addRow(record)
+		} else if err := s.readHeader(record); err != nil {
 			return err
 		}
 	}
@@ -188,24 +178,22 @@ func (s *sheet) read(in io.Reader) error {
 
 // addRow adds a row to s.raw, unless the row is empty or malformed. It notes what the row
 // contributes to the interpretation of other rows: the order of its date, the letters by which it
-// names the winner, and its key. It returns a Fault if there are too many rows.
-func (s *sheet) addRow(record []string) error {
+// names the winner, and its key.
+func (s *sheet) addRow(record []string) {
 	text := strings.Join(record, separator)
 	switch {
-	case len(s.raw)+len(s.Refused)+len(s.LeftOut) == MaxRows:
-		return Fault{Reason: TooManyRows, Value: strconv.Itoa(MaxRows)}
 	case strings.Trim(text, separator+" \t\u00a0") == "":
 		_ = s.leaveOut("", EmptyRow, "")
-		return nil
+		return
 	case len(record) != len(s.header):
 		s.refuse("", CellCount, strconv.Itoa(len(record))).Against = strconv.Itoa(len(s.header))
-		return nil
+		return
 	case !utf8.ValidString(text):
 		_ = s.refuse("", NotUTF8, strings.ReplaceAll(text, separator, " "))
-		return nil
+		return
 	case strings.Count(text, separator) >= len(record):
 		_ = s.refuse("", ControlChar, "U+0000")
-		return nil
+		return
 	}
 	s.cells = strings.Split(text, separator)
 	s.addDate(s.cell("date"))
@@ -220,27 +208,34 @@ func (s *sheet) addRow(record []string) error {
 		s.rival[r.key] = r.line
 	}
 	s.raw = append(s.raw, r)
-	return nil
 }
 
 // sort puts the matches in the order of play. If it is unclear whether matches of the same time are
 // in the order of their rows, sort asks.
 func (s *sheet) sort() {
-	at := func(r Row) time.Time {
-		if r.IsDay { // sort it after the matches of that day that have a time
-			return r.When.AddDate(0, 0, 1)
-		}
-		return r.When
-	}
-	byTime := func(a, b Row) int { return at(a).Compare(at(b)) }
 	isSettled := s.OrderByRow || s.has("order") || slices.IsSortedFunc(s.Rows, byTime)
-	slices.SortStableFunc(s.Rows, func(a, b Row) int { return cmp.Or(byTime(a, b), cmp.Compare(a.order, b.order)) })
+	sortRows(s.Rows)
 	for i, r := range s.Rows {
 		if !isSettled && i > 0 && byTime(s.Rows[i-1], r) == 0 {
 			s.Ask = AskOrder
 		}
 		s.First, s.Last = s.Rows[0].When, r.When
 	}
+}
+
+func sortRows(rows []Row) {
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(byTime(a, b), cmp.Compare(a.order, b.order)) })
+}
+
+// byTime sorts a match of which only the day is known behind those of that day that have a time.
+func byTime(a, b Row) int {
+	at := func(r Row) time.Time {
+		if r.IsDay {
+			return r.When.AddDate(0, 0, 1)
+		}
+		return r.When
+	}
+	return at(a).Compare(at(b))
 }
 
 // newReader returns a reader of the rows. The cells are separated by commas, semicolons or tabs,
@@ -277,7 +272,6 @@ func newReader(in io.Reader) (*csv.Reader, error) {
 // is longer than maxRow.
 type lines struct {
 	in              io.Reader
-	isPlain         bool // quotes mean nothing
 	afterCR, quoted bool // the last byte was a CR; the next byte is inside quotes
 	line            int
 	start, size     int // the line where the row begins, and its bytes so far
@@ -295,7 +289,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			c = '\n'
 		}
 		read = append(read, c)
-		l.quoted = l.quoted != (c == '"' && !l.isPlain)
+		l.quoted = l.quoted != (c == '"')
 		if l.size++; c == '\n' {
 			l.line++
 			if !l.quoted {

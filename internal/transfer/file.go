@@ -57,6 +57,14 @@ type File struct {
 	Dates DateOrder
 	// First and Last are the times of the first and the last match, zero if the file has no dates.
 	First, Last time.Time
+
+	// Accounts has the accounts for which names in Rows stand. It is nil unless the file is an export
+	// of chats, in which people have typed all other names. Likely has the accounts that have typed
+	// names today, and Members the display names of accounts.
+	Accounts, Likely map[string]int64
+	Members          map[int64]string
+	Chat             Chat
+	Chats            []Chat // for AskChat, those that may be meant
 }
 
 // Question is a question that the file leaves open, empty if there is none. To answer it, read the
@@ -67,6 +75,8 @@ type Question string
 const (
 	AskDates Question = "dates" // which number is the day; File has no other content then
 	AskOrder Question = "order" // whether rows of the same time are in the order of play
+	AskChat  Question = "chat"  // which of File.Chats; File has no other content then
+	AskZone  Question = "zone"  // the zone of times; File has no other content then
 )
 
 // Row is a match.
@@ -80,8 +90,10 @@ type Row struct {
 	// Text is the same for rows with the same cells, whatever the quotes, delimiters and line
 	// endings. Together with Count, it identifies a match without an ID.
 	Text  string
-	Count int // 1 for the first row with this Text, 2 for the second; 0 if one match can have it
-	order int // the number in the column order, which sorts matches of the same time
+	Count int // 1 for the first row with this Text, 2 for the second
+	// Ladder is the name of the ladder if the file says which, empty for the default ladder.
+	Ladder string
+	order  int // the number in the column order, which sorts matches of the same time
 }
 
 // Start is the rating with which a player starts.
@@ -93,9 +105,11 @@ type Start struct {
 
 // Fault says why a row was left out or refused. As an error, it refuses the whole file.
 type Fault struct {
-	Line   int // where the row begins, 0 if the whole file is meant
-	Column string
-	Reason Reason
+	Line int // where the row begins, 0 if the whole file is meant
+	// Message is set if Line is the id of a message instead.
+	Message bool `json:",omitempty"`
+	Column  string
+	Reason  Reason
 	// Value is an excerpt of what is wrong, without control and formatting characters. It must be
 	// escaped before display.
 	Value   string
@@ -126,8 +140,24 @@ const (
 	TwoRoles     Reason = "two_roles"      // Value and Against are roles of the same column
 	DatesDiffer  Reason = "dates_differ"   // the day is first on Line, and the month on line Other
 	NotPeople    Reason = "not_people"     // the file has results or ratings instead of people
-	UnknownForm  Reason = "unknown_form"   // Value is its beginning, or its name and version
-	BadJSON      Reason = "bad_json"       // damaged, cut off, or not as expected at Value
+	BadChat      Reason = "bad_chat"       // no export of chats: broken at byte Value, or out of order at Line
+	NotGroup     Reason = "not_group"      // the chat is of the kind Value
+	NoSuchChat   Reason = "no_such_chat"   // the account does not have the chat
+	LongMessage  Reason = "long_message"   // longer than Value KB
+)
+
+// The reasons to refuse a message in an export of a chat. Value is its text.
+const (
+	Unreadable    Reason = "unreadable"     // the command cannot be read, or the bot would ask what is missing
+	InDoubt       Reason = "in_doubt"       // the command has several readings, and the bot would ask
+	UnknownLadder Reason = "unknown_ladder" // it is unclear which ladder the command names
+	LostTopic     Reason = "lost_topic"     // the file does not show in which topic it was
+	NotWritten    Reason = "not_written"    // its sender has forwarded it, or written it through a bot
+	DayTooEarly   Reason = "day_too_early"  // only admins may name the day, and the file does not show who is one
+	Numbered      Reason = "numbered"       // it amends a match by its number, which the file does not show
+	NoTarget      Reason = "no_target"      // it amends no match that counts
+	WhichMatch    Reason = "which_match"    // it may amend several matches
+	OnlyAdmins    Reason = "only_admins"    // only admins may amend the match, and the file does not show who is one
 )
 
 // The reasons to refuse a row.
@@ -140,7 +170,6 @@ const (
 	TooManyPlayers Reason = "too_many_players" // more than MaxSide
 	SamePlayer     Reason = "same_player"      // Value is twice in the match
 	SamePerson     Reason = "same_person"      // Value is a player who is in the match under another name
-	SameName       Reason = "same_name"        // Value is the name of several players
 	NoDate         Reason = "no_date"          // though other rows have one
 	BadDate        Reason = "bad_date"         // not a date and time, or too long ago for a match
 	BadClock       Reason = "bad_clock"        // a clock change skipped or repeated the time
@@ -155,13 +184,16 @@ const (
 	BadRating      Reason = "bad_rating"       // not a whole number, or beyond the limits
 	HasPlayed      Reason = "has_played"       // a start rating for Value, who has a match in the season
 	TwoVersions    Reason = "two_versions"     // Line and Other differ, with the same id or player
-	ResultsDiffer  Reason = "results_differ"   // Line, with Value, and Other do not agree about a match
 )
 
 // The reasons to leave out a row.
 const (
-	EmptyRow  Reason = "empty_row"
-	NotPlayed Reason = "not_played"
-	Walkover  Reason = "walkover"
-	SameRow   Reason = "same_row" // line Other has the same id or player, and says the same
+	EmptyRow    Reason = "empty_row"
+	NotPlayed   Reason = "not_played"
+	Walkover    Reason = "walkover"
+	SameRow     Reason = "same_row"     // line Other has the same id or player, and says the same
+	Undone      Reason = "undone"       // by line Other
+	OtherBot    Reason = "other_bot"    // a command for the bot Value
+	NewSeason   Reason = "new_season"   // a command that asks for a new season
+	OtherLadder Reason = "other_ladder" // a result of another ladder, Value
 )
