@@ -209,8 +209,9 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 	c.setPlayers(m, [2][]*entity{c.entitiesOf(sides[0], byAccount), c.entitiesOf(sides[1], byAccount)})
 }
 
-// setPlayers gives a match new players. Players who already played in it are still named as before,
-// and keep their places if they stay on their side.
+// setPlayers gives a match new players, who were in the group when it was played. Players who
+// already played in it are still named as before, and keep their places if they stay on their side.
+// The change says nothing new about where they were.
 func (c *modelGroup) setPlayers(m *modelMatch, named [2][]*entity) {
 	before := m.players()
 	for i, side := range m.sides {
@@ -228,7 +229,9 @@ func (c *modelGroup) setPlayers(m *modelMatch, named [2][]*entity) {
 	}
 	for _, e := range m.players() {
 		c.addEntry(m.ladder, m.season, e)
-		c.isThere(e, m.playedAt)
+		if !c.contains(before, e) {
+			c.isThere(e, m.playedAt)
+		}
 	}
 }
 
