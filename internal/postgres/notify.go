@@ -24,7 +24,7 @@ import (
 const (
 	outboxChannel = "elobot_outbox" // a lane, as lanePayload writes it
 	adminsChannel = "elobot_admins" // Telegram's id of a chat
-	webChannel    = "elobot_web"    // the id of a group
+	WebChannel    = "elobot_web"    // the id of a group
 )
 
 const (
@@ -84,7 +84,7 @@ func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
 
 // WebChanged notifies all instances, like Wake, that a group's web board may be outdated.
 func (n *Notifier) WebChanged(group ranking.GroupID) {
-	n.enqueue(notification{webChannel, strconv.FormatInt(int64(group), 10)})
+	n.enqueue(notification{WebChannel, strconv.FormatInt(int64(group), 10)})
 }
 
 // QueueChanged notifies all instances, once the batch has committed, that the boards of a chat, and
@@ -93,7 +93,7 @@ func QueueChanged(batch *pgx.Batch, chat ranking.ChatID, group ranking.GroupID, 
 	const notify = `SELECT pg_notify($1, $2)`
 	batch.Queue(notify, outboxChannel, lanePayload(outbox.Lane{Chat: outbox.ChatID(chat), Kind: outbox.Boards}))
 	if web {
-		batch.Queue(notify, webChannel, strconv.FormatInt(int64(group), 10))
+		batch.Queue(notify, WebChannel, strconv.FormatInt(int64(group), 10))
 	}
 }
 
@@ -200,7 +200,7 @@ func (n *Notifier) listen(ctx context.Context) error {
 	defer closeConn(ctx, conn)
 	beginning, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	_, err = conn.Exec(beginning, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel)
+	_, err = conn.Exec(beginning, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+WebChannel)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -244,7 +244,7 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	switch channel := notification.Channel; {
 	case channel == outboxChannel && isLane:
 		n.events.Wake(lane)
-	case channel == webChannel && err == nil:
+	case channel == WebChannel && err == nil:
 		n.events.WebChanged(ranking.GroupID(id))
 	case channel == adminsChannel && err == nil:
 		n.events.AdminsChanged(ranking.ExternalChatID(id))

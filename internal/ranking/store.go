@@ -543,7 +543,7 @@ type Decision struct {
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
 // *MovedMatch, *Remapping, *NewStanding, *Left, *TakenOut, *CameBack, *NewNick, *ChangedSetting,
 // *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason, *Greeted, *NewImport,
-// *UndoneImport or *RestoredGroup.
+// *UndoneImport, *RestoredGroup or *OffWeb.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome

@@ -68,6 +68,8 @@ type Store interface {
 	SeasonResults(ctx context.Context, in ladder.ID) ([]SeasonResult, error)
 	// WebGroup returns a group that has a web board, nil for any other group.
 	WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error)
+	// IsOffWeb reports whether web boards leave out the name of the account with this id.
+	IsOffWeb(ctx context.Context, user ladder.UserID) (bool, error)
 	// Names returns the names, in the group of a ladder, of the players whose ids an answer
 	// contains.
 	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)

@@ -35,6 +35,9 @@ type WebGroup struct {
 	Language string // an IETF tag
 	TimeZone string
 	Ladders  []ranking.LadderLabel // the default one first
+	// Unnamed numbers the players who do not want to be on the web, from 1 on. Every id that stands
+	// for such a player has the player's number.
+	Unnamed map[ladder.PlayerID]int
 }
 
 // WebGroup returns a group that has a web board. It fails with ErrNotThere for any other group.

@@ -163,6 +163,9 @@ func refuse(w http.ResponseWriter, status int) {
 	if status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodGet)
 	}
+	if status == http.StatusNotFound { // the link may have worked before
+		w.Header().Set("Clear-Site-Data", `"cache"`)
+	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")
 	}

@@ -278,6 +278,97 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestUnnamed checks that no answer of any route has the name, the username or an id of players who
+// do not want to be on the web. Each is “a player”, with a number from the second one on, and in
+// the ranking without form and curve. Their pages are gone, also under the id of a player merged
+// into theirs. Whoever changes their mind is named again.
+func TestUnnamed(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	dbtest.Exec(t, c.w.Pool, `ALTER SEQUENCE players_id_seq RESTART 987654`)
+	quintus := command.Person{ID: 76543210, Username: "fifth", Name: "Quintus"}
+	sextus := command.Person{ID: 76543211, Username: "sixth", Name: "Sextus"}
+	for i := range 6 {
+		c.w.Record(t, fmt.Sprint("q", i), quintus, dbtest.Alice, 3, 0)
+		c.w.Record(t, fmt.Sprint("s", i), sextus, dbtest.Alice, 3, i%2*4)
+	}
+	first := c.w.ID(t, quintus.Name)
+	dbtest.Exec(t, c.w.Pool, `INSERT INTO players (display_name, merged_into) VALUES ('Merged', $1)`, first)
+	merged := c.w.ID(t, "Merged")
+	traces := regexp.MustCompile(`(?i)quintus|sextus|fifth|sixth|7654321|98765`)
+	named := func() (paths []string) {
+		t.Helper()
+		c.board.Changed(c.group)
+		all := []string{"?tv", "records?month=" + time.Now().Format("2006-01"), fmt.Sprint("matches?player=", c.w.ID(t, "Alice"))}
+		for _, route := range web.RoutePaths() {
+			all = append(all, fill(route, map[string]any{"player": c.w.ID(t, "Alice"), "other": c.w.ID(t, "Bob"), "season": 1}))
+		}
+		for _, path := range all {
+			a := c.get(path)
+			if a.code != http.StatusOK {
+				t.Errorf("%s: %d", path, a.code)
+			}
+			if traces.MatchString(html.UnescapeString(a.body) + fmt.Sprint(a.header)) {
+				paths = append(paths, path)
+			}
+		}
+		for _, path := range []string{"player/%d", "matches?player=%d", "h2h/%d/" + fmt.Sprint(c.w.ID(t, "Alice"))} {
+			for _, id := range []ladder.PlayerID{first, merged} {
+				if path := fmt.Sprintf(path, id); c.get(path).code == http.StatusOK {
+					paths = append(paths, path)
+				}
+			}
+		}
+		return paths
+	}
+	choose := func(off bool, people ...command.Person) {
+		t.Helper()
+		for _, p := range people {
+			origin := dbtest.By(fmt.Sprint(p.Name, off), p)
+			origin.Chat, origin.Button, origin.Pressed = ranking.Chat{ID: ranking.ExternalChatID(p.ID), Kind: "private"}, "1", 1
+			dbtest.Must(t, dbtest.Service(c.w.Store).Do(t.Context(), origin, ranking.StayOffWeb{Off: off}))
+		}
+	}
+	if n := len(named()); n != 16 {
+		t.Errorf("%d pages have traces before", n)
+	}
+	choose(true, quintus, sextus)
+	if paths := named(); paths != nil {
+		t.Errorf("traces are on %q", paths)
+	}
+	ranked := c.get("").body
+	row := regexp.MustCompile(`<tr[^>]*><td class="n place">.*<bdi>a player( \(2\))?</bdi></th>.*<td class="form"></td><td class="wide"></td></tr>`)
+	if len(row.FindAllString(ranked, -1)) != 2 || !strings.Contains(ranked, "a player (2)") {
+		t.Errorf("the ranking is %s", ranked)
+	}
+	dbtest.Exec(t, c.w.Pool, `UPDATE chats SET language = 'de'`)
+	choose(false, sextus)
+	c.board.Changed(c.group)
+	if a := c.get("ranking.json"); !strings.Contains(a.body, `"eine Person"`) || !strings.Contains(a.body, "Sextus") {
+		t.Errorf("in German, with one of them: %s", a.body)
+	}
+}
+
+// TestNotListed checks that who leaves the ranking or the group is in no list.
+func TestNotListed(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	service := dbtest.Service(c.w.Store)
+	dbtest.Must(t, service.Do(t.Context(), dbtest.By("leave", dbtest.Alice), ranking.Leave{}))
+	dbtest.Must(t, service.MemberLeft(t.Context(), dbtest.By("left", dbtest.Bob), dbtest.Bob))
+	c.board.Changed(c.group)
+	for path, section := range map[string]string{
+		"": `id="ranking"`, "?tv": `id="ranking"`, "season/1": "<tbody>", "seasons": "<h1>", "ranking.json": "{",
+	} {
+		body := c.get(path).body
+		list, _, _ := strings.Cut(body[strings.Index(body, section):], "<dl class")
+		list, _, _ = strings.Cut(list, "</section>")
+		if strings.Contains(list, "Alice") || strings.Contains(list, "Bob") || path != "seasons" && !strings.Contains(list, "Carol") {
+			t.Errorf("%q lists %s", path, list)
+		}
+	}
+}
+
 // TestCaching checks that clients revalidate pages each time and cache files forever. Both are
 // compressed. A new match changes the ETag of the ranking.
 func TestCaching(t *testing.T) {

@@ -26,15 +26,17 @@ type rankingPage struct {
 // itself.
 type rankingRow struct {
 	stats.Row
-	Link, Called, Results string
-	Form, Spark           template.HTML
+	Called, Results   string
+	Link, Form, Spark template.HTML // of a player whom the board does not name, Link is the name alone
 }
 
 func (v *visit) row(r stats.Row, t stats.Trend, noDraws bool) rankingRow {
+	if v.Group.Unnamed[r.Name.Player] > 0 {
+		t = stats.Trend{}
+	}
 	return rankingRow{
-		Row: r, Link: v.URL(fmt.Sprint("player/", r.Name.Player)), Called: v.Name(r.Name),
-		Results: v.Results(r.Won, r.Drawn, r.Lost, noDraws),
-		Form:    v.Letters(t.Form, 5), Spark: v.spark(t.Ratings),
+		Row: r, Link: v.Player(r.Name), Called: v.Name(r.Name), Results: v.Results(r.Won, r.Drawn, r.Lost, noDraws),
+		Form: v.Letters(t.Form, 5), Spark: v.spark(t.Ratings),
 	}
 }
 
@@ -93,7 +95,7 @@ func (b *Board) rankingJSON(ctx context.Context, v *visit) (*page, error) {
 }
 
 func (b *Board) player(ctx context.Context, v *visit) (*page, error) {
-	player, err := v.playerOf("player")
+	player, err := v.player(v.request.PathValue("player"))
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +116,11 @@ func (b *Board) player(ctx context.Context, v *visit) (*page, error) {
 }
 
 func (b *Board) headToHead(ctx context.Context, v *visit) (*page, error) {
-	one, err := v.playerOf("player")
+	one, err := v.player(v.request.PathValue("player"))
 	if err != nil {
 		return nil, err
 	}
-	other, err := v.playerOf("other")
+	other, err := v.player(v.request.PathValue("other"))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +145,7 @@ func (b *Board) matches(ctx context.Context, v *visit) (*page, error) {
 	var at stats.Paging
 	var err error
 	if v.query.Get("player") != "" {
-		if p.Player, err = number[ladder.PlayerID](v.query.Get("player")); err != nil {
+		if p.Player, err = v.player(v.query.Get("player")); err != nil {
 			return nil, err
 		}
 	}

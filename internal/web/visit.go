@@ -91,8 +91,14 @@ func number[N ~int | ~int64](text string) (N, error) {
 	return N(n), nil
 }
 
-func (v *visit) playerOf(name string) (ladder.PlayerID, error) {
-	return number[ladder.PlayerID](v.request.PathValue(name))
+// player parses the id of a player. It fails with stats.ErrNotThere if the text is no number, or if
+// the board does not name the player.
+func (v *visit) player(text string) (ladder.PlayerID, error) {
+	player, err := number[ladder.PlayerID](text)
+	if v.Group.Unnamed[player] > 0 {
+		return 0, stats.ErrNotThere
+	}
+	return player, err
 }
 
 // month returns the first instant of the month in the query, or the zero time for none. It fails
@@ -178,14 +184,41 @@ func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())
 // Stamp formats a time for machines, as RFC 3339 in the group's time zone.
 func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
 
-// Name returns the name of a player, or a general text for a nameless player. The distinguishing
-// mark, if there is one, follows in parentheses.
+// Name returns the name of a player, or a general text for a player whom the board does not name,
+// and for a nameless one. The distinguishing mark, if there is one, follows in parentheses.
 func (v *visit) Name(n ranking.Name) string {
-	n = n.InPlaceOfNone(v.T("names.nameless"))
+	switch number := v.Group.Unnamed[n.Player]; number {
+	case 0:
+		n = n.InPlaceOfNone(v.T("names.nameless"))
+	case 1:
+		n = ranking.Name{Name: v.T("web.unnamed")}
+	default:
+		n = ranking.Name{Name: v.T("web.unnamed"), Mark: strconv.Itoa(number)}
+	}
 	if n.Mark != "" {
 		return n.Name + " (" + n.Mark + ")"
 	}
 	return n.Name
+}
+
+// Player returns the name of a player with a link to the player's page.
+func (v *visit) Player(n ranking.Name) template.HTML {
+	return v.Link(fmt.Sprint("player/", n.Player), n)
+}
+
+// Link returns the names of players with a link to a page about them. There is no link if the board
+// does not name all of them.
+func (v *visit) Link(page string, names ...ranking.Name) template.HTML {
+	shown, isNamed := make([]string, len(names)), true
+	for i, n := range names {
+		shown[i] = "<bdi>" + template.HTMLEscapeString(v.Name(n)) + "</bdi>"
+		isNamed = isNamed && v.Group.Unnamed[n.Player] == 0
+	}
+	text := strings.Join(shown, " – ")
+	if isNamed {
+		text = fmt.Sprintf(`<a href="%s">%s</a>`, template.HTMLEscapeString(v.URL(page)), text)
+	}
+	return template.HTML(text)
 }
 
 // Names returns the names of a side's players, joined by "&".

@@ -46,6 +46,8 @@ func (s *Store) effect(c ranking.Changes) effect {
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueLeft(b, e) }}
 	case *ranking.NewNick:
 		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueNick(b, e) }}
+	case *ranking.OffWeb:
+		return effect{write: func(b *pgx.Batch) { queueOffWeb(b, e) }}
 	case *ranking.TakenOut:
 		return effect{
 			locksGroup: true, write: func(b *pgx.Batch) { queueTakenOut(b, e) },

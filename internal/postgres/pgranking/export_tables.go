@@ -44,7 +44,7 @@ var exportTables = []exportTable{
 		`seasons t`, ofGroup, `t.id`, [][2]string{inGroup},
 	},
 	{
-		"players", `telegram_user_id username display_name folded merged_into`,
+		"players", `telegram_user_id username display_name folded merged_into off_web_at`,
 		`players t`, `t.id IN (SELECT id FROM everybody)`, `t.telegram_user_id, t.merged_into IS NOT NULL, t.id`,
 		[][2]string{{"group_id", "CASE WHEN num_nonnulls(r.telegram_user_id, r.merged_into) = 0 THEN $2::bigint END"}},
 	},

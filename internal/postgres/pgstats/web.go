@@ -18,7 +18,19 @@ func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.Web
 	const sql = `
 		SELECT g.id AS "group", g.web_salt::text AS salt, c.title, c.language, c.time_zone, ARRAY(
 		    SELECT json_build_object('id', l.id, 'name', l.name)
-		    FROM ladders l WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
+		    FROM ladders l WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders, (
+		    WITH unnamed AS (
+		        SELECT coalesce(s.counts_as, p.id) AS id, row_number() OVER (ORDER BY min(p.id)) AS number
+		        FROM (SELECT player_id FROM sightings WHERE group_id = g.id
+		              UNION SELECT player_id FROM group_players
+		              WHERE season_id = ANY (ARRAY(SELECT id FROM seasons WHERE group_id = g.id))) AS here
+		        CROSS JOIN LATERAL (SELECT id FROM players WHERE id = here.player_id AND off_web_at IS NOT NULL LIMIT 1) AS p
+		        LEFT JOIN sightings s ON s.group_id = g.id AND s.player_id = p.id
+		        GROUP BY 1)
+		    SELECT jsonb_object_agg(alias.id, u.number) FROM unnamed u CROSS JOIN LATERAL (
+		        SELECT u.id
+		        UNION SELECT player_id FROM sightings WHERE group_id = g.id AND counts_as = u.id
+		        UNION SELECT id FROM players WHERE merged_into = u.id) AS alias) AS unnamed
 		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_on AND c.is_active`
 	var found *stats.WebGroup
 	var batch pgx.Batch

@@ -1,0 +1,1 @@
+ALTER TABLE players DROP COLUMN off_web_at;
