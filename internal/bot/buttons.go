@@ -8,6 +8,7 @@ type button struct {
 	data    string // what a press sends to the bot
 	copy    string // what a press copies
 	web     string // the link of the web board that a press opens
+	starts  string // the parameter of the /start that a press sends in the private chat with the bot
 	invites bool   // a press opens Telegram's dialog for adding the bot to a group
 }
 

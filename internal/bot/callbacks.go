@@ -23,6 +23,7 @@ type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log and for Origin.Instead
 	Handle  PressHandler
+	Private bool // the button is below messages in private chats, not in groups
 }
 
 // PressHandler returns the operation for a press. It returns nil for a press that gets the same
@@ -100,6 +101,7 @@ const (
 	aboutCode     = "y" // who is this
 	exportCode    = "x"
 	importCode    = "j"
+	offWebCode    = "z"
 )
 
 // callbacks returns the callbacks of all buttons. Callers must not modify the slice.
@@ -130,6 +132,7 @@ func tableOfCallbacks() []Callback {
 			return ranking.Say{Notice: page}
 		}),
 		pageButton(importCode, nameImport, parseImportButton, pressImport),
+		inPrivate(pageButton(offWebCode, "settings", parseOffWeb, pressOffWeb)),
 		asking(pageCode, "ranking", false, parsePage),
 		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion {
 			return stats.PlayerQuestion{Player: p}
@@ -181,7 +184,7 @@ func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) 
 	o.Update, o.Retried, o.Ladder = in.ID, in.Retried, ladderOf(q.Data)
 	p := press{query: q, origin: o}
 	var op ranking.Operation
-	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
+	if c, args, ok := findCallback(q.Data); ok && c.Private != o.Chat.IsGroup() {
 		p.args = args
 		op = c.Handle(r, &p)
 	}
@@ -252,6 +255,12 @@ func pageButton[A any](
 		}
 		return turn(r, p, args)
 	}}
+}
+
+// inPrivate returns the callback c for private chats.
+func inPrivate(c Callback) Callback {
+	c.Private = true
+	return c
 }
 
 // asking returns the callback of buttons that ask a question. If posts is true, the answer is a new

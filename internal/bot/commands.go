@@ -17,16 +17,19 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people type. All commands work in groups. Dispatch and the help are
+// Command is a command that people type. Dispatch and the help are
 // derived from the table of commands. The catalog has the texts about a command under the command's
 // name.
 type Command struct {
 	Name    string
 	Aliases []string
-	Private bool // works in private chats too
-	Handle  Handler
-	Topic   helpTopic // the topic in /help; empty if /help does not list it
-	Short   bool      // also on the first page of /help in groups
+	Private bool // works in private chats
+	// OnlyPrivate is set if the command does not work in groups. The answer there has a button that
+	// sends the command in the private chat.
+	OnlyPrivate bool
+	Handle      Handler
+	Topic       helpTopic // the topic in /help; empty if /help does not list it
+	Short       bool      // also on the first page of /help in groups
 	// OfLadder is set if the command is about a ladder. The command's first words may then name the
 	// ladder.
 	OfLadder bool
@@ -94,7 +97,8 @@ func tableOfCommands() []Command {
 		{Name: nameNick, Aliases: []string{"nickname"}, Handle: nick, Topic: aboutResults},
 		{Name: "leave", Handle: does(ranking.Leave{}), Topic: aboutResults},
 		{Name: nameGuest, Handle: does(ranking.AddGuest{Otherwise: Help{Topic: nameGuest}}), Topic: aboutResults},
-		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
+		{Name: "settings", Aliases: []string{"language"}, Private: true, Handle: typedSettings,
+			Topic: aboutSettings, OfLadder: true},
 		{Name: namePlayer, Handle: does(ranking.Ask{OfAdmins: true,
 			Question: stats.Typed{Form: stats.PlayerCommand{Otherwise: Help{Topic: namePlayer}}}}), Topic: aboutCorrections},
 		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},
@@ -103,6 +107,7 @@ func tableOfCommands() []Command {
 		{Name: "alltime", Handle: asks(stats.AllTimeCommand{}), Topic: aboutStatistics, OfLadder: true},
 		{Name: "board", Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true},
 		{Name: "web", Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics},
+		{Name: nameMyData, Private: true, OnlyPrivate: true, Handle: myData, Topic: aboutSettings},
 		{Name: nameHelp, Private: true, Handle: help, Topic: aboutSettings},
 		{Name: "about", Private: true, Handle: about},
 	}
@@ -164,6 +169,8 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 		op = ranking.Say{Notice: Help{Topic: c.Name, Private: private}}
 	case private && !c.Private:
 		op = ranking.Say{Notice: GroupOnly{Command: c.Name}}
+	case !private && c.OnlyPrivate:
+		op = ranking.Say{Notice: PrivateOnly{Command: c.Name}}
 	default:
 		said.Name, said.MayNameLadder = c.Name, c.OfLadder
 		op = c.Handle(r, req)

@@ -19,7 +19,14 @@ func commandsPage() string {
 	markdown := strings.NewReplacer("<b>", "**", "</b>", "**", "<code>", "`", "</code>", "`", "\n\n", "\n\n", "\n", "  \n")
 	for _, c := range commands() {
 		b.WriteString("\n## /" + c.Name + "\n\n")
-		b.WriteString("In groups" + map[bool]string{true: ", and in a private chat with the bot"}[c.Private] + ".")
+		switch {
+		case c.OnlyPrivate:
+			b.WriteString("In a private chat with the bot.")
+		case c.Private:
+			b.WriteString("In groups, and in a private chat with the bot.")
+		default:
+			b.WriteString("In groups.")
+		}
 		for i, alias := range c.Aliases {
 			b.WriteString([]string{" Also ", ", "}[min(i, 1)] + "`/" + alias + "`")
 		}

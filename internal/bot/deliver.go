@@ -156,6 +156,8 @@ func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMark
 				continue
 			case b.web != "":
 				shown.URL = b.web
+			case b.starts != "":
+				shown.URL = s.self.StartLink(b.starts)
 			case b.invites:
 				shown.URL = s.self.AddToGroupLink()
 			}

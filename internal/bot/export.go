@@ -7,13 +7,16 @@ import (
 	"strings"
 	"unicode"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
-// Exports makes the exports of groups.
+// Exports makes the exports of groups and people.
 type Exports interface {
 	// Export writes the export of the group in a chat, which is a zip file.
 	Export(ctx context.Context, chat ranking.ExternalChatID, w io.Writer) error
+	// MyData writes all that is stored about a person, as a JSON object.
+	MyData(ctx context.Context, who command.Person, w io.Writer) error
 }
 
 // WithExports sets the source of exports, and returns s. It must be called before the first message

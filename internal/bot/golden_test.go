@@ -218,6 +218,9 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["export/sent"], all["export/not_started"] = ranking.SentPrivately{}, ranking.NotStarted{}
 	all["export/caption"] = ranking.ExportedGroup{Chat: -100, Title: "Table tennis", TimeZone: "Europe/Berlin"}
 	all["export/hostile"] = ranking.ExportedGroup{Chat: -100, Title: hostile}
+	all["my_data/caption"] = MyData{User: 5, Username: "alice"}
+	all["person_settings/on_web"], all["person_settings/off_web"] = ranking.PersonSettings{}, ranking.PersonSettings{OffWeb: true}
+	all["private_only/mydata"] = PrivateOnly{Command: nameMyData}
 	all["greeting/for_file"] = Greeting{Private: true, ForFile: true}
 	add("results_summary", goldenSummaries())
 	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}
@@ -311,7 +314,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web",
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web", nameMyData,
 			namePlayer, nameLadder, command.NameSeason, "alltime") {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}

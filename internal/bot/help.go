@@ -122,10 +122,14 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
 // start handles /start, and any text in a private chat that is not a command for this bot. Telegram
-// sends /start when a person starts the bot, or adds the bot to a group through a link.
-func start(_ *Router, req request) ranking.Operation {
+// sends /start when a person starts the bot, or adds the bot to a group through a link. In a
+// private chat, the name of a command that works only there may follow.
+func start(r *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
 		return ranking.Greet{Greeting: Greeting{}}
+	}
+	if c, ok := findCommand(req.origin.Said.Typed()); ok && c.OnlyPrivate {
+		return c.Handle(r, req)
 	}
 	return ranking.Say{Notice: Greeting{Private: true, ForFile: req.origin.Said.Typed() == startForFile}}
 }

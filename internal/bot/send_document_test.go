@@ -3,11 +3,13 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -20,6 +22,11 @@ func (e fakeExports) Export(_ context.Context, _ ranking.ExternalChatID, w io.Wr
 		return e.write(w)
 	}
 	_, err := io.WriteString(w, "PK export")
+	return err
+}
+
+func (fakeExports) MyData(_ context.Context, who command.Person, w io.Writer) error {
+	_, err := fmt.Fprintf(w, "data of %d %s", who.ID, who.Username)
 	return err
 }
 

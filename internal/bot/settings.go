@@ -10,9 +10,13 @@ import (
 	"elobot/internal/catalog"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
-func typedSettings(*Router, request) ranking.Operation {
+func typedSettings(_ *Router, req request) ranking.Operation {
+	if !req.origin.Chat.IsGroup() {
+		return ranking.Ask{Question: stats.PersonSettingsQuestion{}}
+	}
 	return ranking.TypedSettings{Languages: languages()}
 }
 
