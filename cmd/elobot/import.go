@@ -350,22 +350,11 @@ func (c *importCommand) printCounts(r ranking.ImportReport) {
 
 // listed returns rows as text, such as "rows 2–5, 7".
 func (c *importCommand) listed(rows []int) string {
-	var parts []string
-	for i := 0; i < len(rows); {
-		end := i + 1
-		for end < len(rows) && rows[end] == rows[end-1]+1 {
-			end++
-		}
-		part := fmt.Sprint(rows[i])
-		if end > i+1 {
-			part += "–" + fmt.Sprint(rows[end-1])
-		}
-		parts, i = append(parts, part), end
+	unit := c.unit
+	if len(rows) > 1 {
+		unit += "s"
 	}
-	if len(rows) == 1 {
-		return c.unit + " " + parts[0]
-	}
-	return c.unit + "s " + strings.Join(parts, ", ")
+	return unit + " " + ranking.RowRanges(rows, len(rows))
 }
 
 // askWho asks who the names of the file are, by a file beside it.

@@ -52,10 +52,10 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 	starts.Faults = []transfer.Fault{{Line: 2, Reason: transfer.HasPlayed, Value: "Ann"}}
 	starts.Choices = []ranking.ImportChoice{ranking.ImportSkip}
 	done := ranking.Imported{Number: 3, Tag: "Aa0_-zZ9", Matches: 412, First: first, Last: last}
-	kept, more := done, done
-	kept.Kept = true
+	kept, more, again := done, done, done
+	kept.Kept, again.Later = true, 3
 	more.Players, more.LeftOut, more.Known, more.Later = 5, 4, 1200, 3
-	more.Equal, more.Same = [][2]int{{2, 5}, {7, 7}}, [][2]int{{9, 9}}
+	more.Equal, more.Same = "2–5, 7", "9"
 	notices := map[string]notice.Notice{
 		"page": ranking.ImportPage{}, "example": ranking.ImportExample{},
 		"people":         ranking.PeopleOfImport{Title: "Table tennis", All: []transfer.Person{{Name: "Ann", Who: "@ann"}}},
@@ -73,18 +73,17 @@ func goldenImports(t *testing.T) map[string]notice.Notice {
 		"ask_restore_hostile": ranking.ImportPrompt{
 			Tag: "Aa0_-zZ9", File: hostile, Export: &ranking.FoundExport{Title: hostile, At: last},
 		},
-		"restored":       ranking.Imported{Number: 1, Tag: "Aa0_-zZ9", Restored: true, Matches: 412, Players: 12},
-		"restored_empty": ranking.Imported{Restored: true, Players: 2},
-		"done_starts":    ranking.Imported{Number: 4, Tag: "Aa0_-zZ9", Starts: 12, Players: 2},
-		"take_back": ranking.TakeBackPrompt{
-			Number: 3, Tag: "Aa0_-zZ9", Matches: 412, First: first, Last: last, Later: 3,
-		},
-		"take_back_starts":  ranking.TakeBackPrompt{Number: 4, Tag: "Aa0_-zZ9", Starts: 12},
-		"taken_back":        ranking.ImportTakenBack{Number: 3, Matches: 412, Later: 3},
-		"taken_back_starts": ranking.ImportTakenBack{Number: 4, Starts: 12}, "gone": ranking.ImportTakenBack{Number: 3},
-		"refused_hostile": ranking.ImportRefused{File: hostile, Fault: transfer.Fault{Reason: transfer.NoColumns, Value: hostile}},
-		"fault_unknown":   ranking.ImportRefused{File: "results.csv"},
-		"fault_in_people": ranking.ImportRefused{File: "people.csv", OfPeople: true, Fault: transfer.Fault{Reason: transfer.NotText}},
+		"restored":          ranking.Imported{Number: 1, Tag: "Aa0_-zZ9", Restored: true, Matches: 412, Players: 12},
+		"restored_empty":    ranking.Imported{Restored: true, Players: 2},
+		"done_starts":       ranking.Imported{Number: 4, Tag: "Aa0_-zZ9", Starts: 12, Players: 2},
+		"take_back":         ranking.TakeBackPrompt{Imported: again},
+		"take_back_starts":  ranking.TakeBackPrompt{Imported: ranking.Imported{Number: 4, Tag: "Aa0_-zZ9", Starts: 12}},
+		"taken_back":        ranking.ImportTakenBack{Imported: again},
+		"taken_back_starts": ranking.ImportTakenBack{Imported: ranking.Imported{Number: 4, Starts: 12}},
+		"gone":              ranking.ImportTakenBack{Imported: ranking.Imported{Number: 3}},
+		"refused_hostile":   ranking.ImportRefused{File: hostile, Fault: transfer.Fault{Reason: transfer.NoColumns, Value: hostile}},
+		"fault_unknown":     ranking.ImportRefused{File: "results.csv"},
+		"fault_in_people":   ranking.ImportRefused{File: "people.csv", OfPeople: true, Fault: transfer.Fault{Reason: transfer.NotText}},
 	}
 	never := []transfer.Reason{
 		transfer.EmptyRow, transfer.NotPlayed, transfer.Walkover, transfer.SameRow, // refuse nothing
@@ -134,9 +133,7 @@ func TestTheLongestImportFits(t *testing.T) {
 			done := ranking.Imported{
 				Number: 9999, Matches: 5000, Last: time.Now(), Players: 1000, LeftOut: 5000, Known: 5000, Later: 99999,
 			}
-			for i := range 10 {
-				done.Equal = append(done.Equal, [2]int{1000 + 10*i, 1005 + 10*i})
-			}
+			done.Equal = strings.Repeat("1000–1005, ", 10)
 			done.Same = done.Equal
 			_ = send(done)
 		}

@@ -310,26 +310,16 @@ func (w words) imported(n ranking.Imported) string {
 		head = append(head, w.counted(fact.id, fact.count)...)
 	}
 	var remarks []string
-	if len(n.Equal) > 0 {
-		remarks = append(remarks, w.Text("import.equal", args{"Rows": rowRanges(n.Equal)}))
+	if n.Equal != "" {
+		remarks = append(remarks, w.Text("import.equal", args{"Rows": n.Equal}))
 	}
-	if len(n.Same) > 0 {
-		remarks = append(remarks, w.Text("import.same", args{"Rows": rowRanges(n.Same)}))
+	if n.Same != "" {
+		remarks = append(remarks, w.Text("import.same", args{"Rows": n.Same}))
 	}
 	if n.Matches > 0 && !n.Kept {
 		remarks = append(remarks, w.Text("import.differ", nil))
 	}
 	return paragraphs(head, remarks)
-}
-
-// rowRanges formats ranges of rows, as in 2–5, 7.
-func rowRanges(ranges [][2]int) string {
-	return strings.Join(shown(ranges, func(r [2]int) string {
-		if r[0] == r[1] {
-			return strconv.Itoa(r[0])
-		}
-		return fmt.Sprintf("%d–%d", r[0], r[1])
-	}), ", ")
 }
 
 func importedButtons(n ranking.Imported, _ outbox.Item, w words) [][]button {

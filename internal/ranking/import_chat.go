@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sethvargo/go-retry"
@@ -629,7 +631,7 @@ func (o importOperation) done(snap *Snapshot) Decision {
 	r, made := o.report, snap.Planned.new
 	n := Imported{
 		Matches: r.New, Starts: r.Starts, Players: r.Players, Known: len(r.Known),
-		Equal: rowRanges(r.Equal), Same: rowRanges(r.Same), Later: r.Later,
+		Equal: RowRanges(r.Equal, shownOfImport), Same: RowRanges(r.Same, shownOfImport), Later: r.Later,
 		LeftOut: len(o.read.LeftOut) + rowsOf(r.Refused) + len(r.Away),
 	}
 	d := Decision{Unadded: made == nil}
@@ -653,18 +655,20 @@ func (o importOperation) done(snap *Snapshot) Decision {
 // none.
 func importTag(number int, first string) MatchTag { return TagOf(ImportKey, fmt.Sprint(number), first) }
 
-// rowRanges returns the first few ranges of consecutive rows, each as its first and its last row.
-func rowRanges(rows []int) (ranges [][2]int) {
-	for _, row := range rows {
-		last := len(ranges) - 1
-		switch {
-		case last >= 0 && ranges[last][1] == row-1:
-			ranges[last][1] = row
-		case len(ranges) < shownOfImport:
-			ranges = append(ranges, [2]int{row, row})
+// RowRanges returns up to limit ranges of rows as text, as in 2–5, 7. The rows are sorted.
+func RowRanges(rows []int, limit int) string {
+	var ranges []string
+	for i := 0; i < len(rows) && len(ranges) < limit; i++ {
+		text, first := strconv.Itoa(rows[i]), i
+		for i+1 < len(rows) && rows[i+1] == rows[i]+1 {
+			i++
 		}
+		if i > first {
+			text += "–" + strconv.Itoa(rows[i])
+		}
+		ranges = append(ranges, text)
 	}
-	return ranges
+	return strings.Join(ranges, ", ")
 }
 
 // ImportPrompt says what a file contains, and asks what its import leaves open.
@@ -743,10 +747,10 @@ type Imported struct {
 	Players int       `json:"players,omitempty"`  // number of new players
 	LeftOut int       `json:"left_out,omitempty"` // number of rows that do not count, for whatever reason
 	Known   int       `json:"known,omitempty"`    // number of rows that were recorded already
-	// Equal and Same are as in ImportReport, as ranges of rows.
-	Equal [][2]int `json:"equal,omitempty"`
-	Same  [][2]int `json:"same,omitempty"`
-	Later int      `json:"later,omitempty"` // number of matches that were calculated again
+	// Equal and Same are as in ImportReport, as RowRanges.
+	Equal string `json:"equal,omitempty"`
+	Same  string `json:"same,omitempty"`
+	Later int    `json:"later,omitempty"` // number of matches that were calculated again
 	// Restored is set if the import is the restore of an export, with this number of Players. The
 	// Number is 0 if it has no matches.
 	Restored bool `json:"restored,omitempty"`
@@ -804,7 +808,7 @@ func (t takeBack) decide(snap *Snapshot) (Decision, need, error) {
 		return Decision{}, undoPlan{t.Import}, nil
 	}
 	u := snap.UndoneImport
-	n, first := Imported{Number: t.Import, Tag: t.Tag, Matches: len(u.Matches), Starts: len(u.Starts), Kept: true}, ""
+	n, first := Imported{Number: t.Import, Tag: t.Tag, Matches: len(u.Matches), Starts: len(u.Starts)}, ""
 	if len(u.Matches) > 0 {
 		byTime := func(a, b FoundMatch) int { return a.PlayedAt.Compare(b.PlayedAt) }
 		first = u.Matches[0].Key
@@ -812,48 +816,37 @@ func (t takeBack) decide(snap *Snapshot) (Decision, need, error) {
 	}
 	switch {
 	case n.Matches+n.Starts == 0:
-		return t.origin.answer(ImportTakenBack{Number: t.Import}), nil, nil
+		return t.origin.answer(ImportTakenBack{n}), nil, nil
 	case importTag(t.Import, first) != t.Tag:
 		return Decision{Notice: Refusal{Code: UnknownButton}}, nil, nil
 	}
 	var d Decision
+	if n.Later = u.Later; t.Step == UndoKeep {
+		n.Kept, n.Later = true, 0
+	}
 	switch {
-	case t.Step == UndoKeep:
+	case n.Kept:
 		d.Page = n
 	case t.Step == UndoAsk, t.Shown != u.Later && !t.byTimer():
-		d.Page = TakeBackPrompt{
-			Number: n.Number, Tag: n.Tag, Matches: n.Matches, Starts: n.Starts, First: n.First, Last: n.Last, Later: u.Later,
-		}
+		d.Page = TakeBackPrompt{n}
 	case u.Later > t.longest && !t.byTimer():
 		d.Page = Recalculating{Later: u.Later}
 		d.Fires = longUndo{t.Import, t.origin.Chat.ID, t.origin.Pressed, t.Tag}.timer()
 	default:
-		d = t.origin.answer(ImportTakenBack{Number: n.Number, Matches: n.Matches, Starts: n.Starts, Later: u.Later})
+		d = t.origin.answer(ImportTakenBack{n})
 		d.Effect = u
 	}
 	d.Ladder = new(LadderLabel)
 	return d, nil, nil
 }
 
-// TakeBackPrompt asks whether to take an import back.
-type TakeBackPrompt struct {
-	Number  int       `json:"number"`
-	Tag     MatchTag  `json:"tag"`
-	Matches int       `json:"matches,omitempty"`
-	Starts  int       `json:"starts,omitempty"`
-	First   time.Time `json:"first,omitzero"`
-	Last    time.Time `json:"last,omitzero"`
-	Later   int       `json:"later,omitempty"` // number of other matches that would be calculated again
-}
+// TakeBackPrompt asks whether to take an import back. Later is the number of other matches that
+// would be calculated again.
+type TakeBackPrompt struct{ Imported }
 
 var _ = notice.Register[TakeBackPrompt](notice.Kind{Name: "take_back_prompt", Purpose: notice.Answer, Alone: true})
 
 // ImportTakenBack says that an import was taken back. Matches and Starts are 0 if that was earlier.
-type ImportTakenBack struct {
-	Number  int `json:"number"`
-	Matches int `json:"matches,omitempty"`
-	Starts  int `json:"starts,omitempty"`
-	Later   int `json:"later,omitempty"`
-}
+type ImportTakenBack struct{ Imported }
 
 var _ = notice.Register[ImportTakenBack](notice.Kind{Name: "import_taken_back", Purpose: notice.Outcome})

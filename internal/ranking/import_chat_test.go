@@ -132,7 +132,9 @@ func TestImportOfManyLater(t *testing.T) {
 		} else {
 			g.record(t, &alice, alice, bob, 3, 1)
 		}
-		checkNotice(t, message77[ranking.ImportTakenBack](t, g), ranking.ImportTakenBack{Number: 2, Matches: 2, Later: 6})
+		if back := message77[ranking.ImportTakenBack](t, g); back.Number != 2 || back.Matches != 2 || back.Later != 6 {
+			t.Errorf("the answer to the undo is %+v", back)
+		}
 		g.verifyClean(t)
 		states = append(states, withoutKeys(g.state(t)))
 		equal(t, "timers of long actions", 0, g.count(t, "timers WHERE key LIKE 't:long:%'"))
