@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -317,34 +319,28 @@ func (c *importCommand) report(r ranking.ImportReport, ask transfer.Question) er
 
 // printCounts prints how many matches are new, and what else changes.
 func (c *importCommand) printCounts(r ranking.ImportReport) {
-	one, several := "match is", "matches are"
-	if r.AreStarts {
-		one, several = "start rating is", "start ratings are"
-	}
-	fmt.Printf("%s new", counted(r.New+r.Starts, one, several))
-	if r.Players > 0 {
-		fmt.Printf(", with %s", counted(r.Players, "new player", "new players"))
-	}
-	fmt.Println(".")
-	if len(r.Same) > 0 {
-		fmt.Printf("Of these, %s. If they are the same, remove them from the file: %s.\n",
-			counted(len(r.Same), "is equal to a recorded match", "are equal to recorded matches"), c.listed(r.Same))
-	}
-	if len(r.Away) > 0 {
-		fmt.Printf("%s left out, because a player is: %s.\n", counted(len(r.Away), one, several), c.listed(r.Away))
-	}
-	if len(r.Known) > 0 {
-		fmt.Printf("%s recorded already: %s.\n", counted(len(r.Known), one, several), c.listed(r.Known))
-	}
-	if len(r.Equal) > 0 {
-		fmt.Printf("Of these, %s only by equal cells. If one is another match of the same day, add --again=ROW: %s.\n",
-			counted(len(r.Equal), "is known", "are known"), c.listed(r.Equal))
+	fmt.Printf("New: %d\n", r.New+r.Starts)
+	for _, fact := range []struct {
+		what  string
+		count int
+		rows  []int
+	}{
+		{"New players", r.Players, nil},
+		{"Equal to recorded matches; if they are the same, remove them from the file", len(r.Same), r.Same},
+		{"Left out, because a player is", len(r.Away), r.Away},
+		{"Recorded already", len(r.Known), r.Known},
+		{"Known only by equal cells; if one is another match of that day, add --again=ROW", len(r.Equal), r.Equal},
+		{"Later matches that are calculated again", r.Later, nil},
+	} {
+		switch {
+		case len(fact.rows) > 0:
+			fmt.Printf("%s: %d, %s\n", fact.what, fact.count, c.listed(fact.rows))
+		case fact.count > 0:
+			fmt.Printf("%s: %d\n", fact.what, fact.count)
+		}
 	}
 	for _, s := range r.Closed {
 		fmt.Printf("The final table of season %d changes, but not the ratings with which the next season began.\n", s.Number)
-	}
-	if r.Later > 0 {
-		fmt.Printf("%s calculated again.\n", counted(r.Later, "later match is", "later matches are"))
 	}
 }
 
@@ -396,18 +392,10 @@ func (c *importCommand) askWho(people []transfer.Person) error {
 
 // personSentence says why a player cannot take part.
 func personSentence(f ranking.PersonFault) string {
-	text := map[ranking.RefusalCode]string{
-		"": "%q cannot be %q: write @username, a Telegram id, guest, guest NAME, or leave out",
-		ranking.NameTaken: "%q cannot be %q, because the group has a player with that name: " +
-			"write who that is, or another name, such as: guest %s",
-		ranking.GuestUnusable: "%q cannot be %q, because commands would misread the name, " +
-			"or it is longer than 32 characters: write another name, as in: guest NAME",
-		ranking.PlayerOut: "%q cannot be %q, who does not take part in the rankings of the group",
-	}[f.Code]
-	if f.Code == ranking.NameTaken {
-		return fmt.Sprintf(text, f.Name, f.Who, f.Free)
-	}
-	return fmt.Sprintf(text, f.Name, f.Who)
+	visible := func(text string) string { return strings.Trim(strconv.Quote(text), `"`) } // no hidden characters
+	text := catalog.For("en").Text("import.who_"+cmp.Or(string(f.Code), "unreadable"),
+		catalog.Args{"Name": visible(f.Name), "Who": visible(f.Who), "Free": f.Free})
+	return strings.NewReplacer("<code>", "", "</code>", "").Replace(text)
 }
 
 // sentence says what is wrong with a row or a file.
@@ -461,11 +449,7 @@ var sentences = map[transfer.Reason]string{
 	transfer.TwoRoles:     "--columns gives this column two roles, “{value}” and “{against}”",
 	transfer.NotPeople:    "this is a file of results or ratings, and not one that says who people are",
 
-	transfer.BadExport:    "the export is damaged, or was changed",
-	transfer.NewerExport:  "the export is by a newer release: upgrade first",
 	transfer.LargeExport:  "the export is too large",
-	transfer.BadExportRow: "the export was changed: something in this row or the following ones is impossible: “{value}”",
-	transfer.WrongSeasons: "the export was changed: its rankings, seasons and matches contradict one another",
 	transfer.WrongRatings: "the export was changed: its ratings do not follow from its matches: “{value}”",
 
 	transfer.NotPlayed: "not played",

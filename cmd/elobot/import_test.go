@@ -116,7 +116,7 @@ func TestImportFromPipe(t *testing.T) {
 		return out
 	}
 	out := run([]byte("winner,loser\nAnn,Bob\n"), "import", "/dev/stdin", "--group=-100")
-	if want := "1 match is new.\n"; !strings.Contains(string(out), want) {
+	if want := "New: 1\n"; !strings.Contains(string(out), want) {
 		t.Errorf("got %q, want %q", out, want)
 	}
 	exported := run(nil, "export", "-", "--group=-100")
