@@ -70,6 +70,8 @@ var goldenWithNames = map[string]string{
 	"player_card":     "player/account",
 	"player_page":     "player/merge",
 	"mapping_prompt":  "mapping/merge",
+	"undo_day_prompt": "undone_day/prompt",
+	"day_undone":      "undone_day/several",
 	"odds":            "odds/doubles",
 	"teams":           "odds/teams",
 	"my_standings":    "me/groups_one",

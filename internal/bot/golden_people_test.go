@@ -124,6 +124,7 @@ func goldenPlayerCards() map[string]notice.Notice {
 			c.Merged = []string{"dave_old", "Dave"}
 		}),
 		"without_username": card(called("David"), 1, func(c *stats.PlayerCard) { c.Account, c.Out = true, true }),
+		"ignored":          card(called("David"), 1, func(c *stats.PlayerCard) { c.Account, c.Ignored = true, true }),
 		"unclaimed":        card(called("dave"), 2, func(c *stats.PlayerCard) { c.Username = "dave" }),
 		"guest":            card(called("Grandma"), 0, func(c *stats.PlayerCard) { c.Out = true }),
 		"hostile": card(called(hostile), 5, func(c *stats.PlayerCard) {
@@ -137,6 +138,26 @@ func goldenPlayerCards() map[string]notice.Notice {
 		"nick": stats.PlayerPage{View: stats.ViewNick, Name: called("David"), Account: true},
 		"split": stats.PlayerPage{View: stats.ViewSplit, Name: called("David"), Account: true,
 			Choices: []ranking.Name{{Player: 9, Name: "Grandma"}}},
+	}
+}
+
+func goldenUndoneDays() map[string]notice.Notice {
+	prompt := func(name ranking.Name, change func(*ranking.UndoDayPrompt)) ranking.UndoDayPrompt {
+		n := ranking.UndoDayPrompt{
+			Name: name, Count: 1, Last: []int{41}, Players: []ranking.Name{called("Alice"), called("Bob")},
+		}
+		change(&n)
+		return n
+	}
+	return map[string]notice.Notice{
+		"prompt": prompt(called("David"), func(*ranking.UndoDayPrompt) {}),
+		"again": prompt(called("David"), func(n *ranking.UndoDayPrompt) {
+			n.Again, n.Count, n.Last, n.Players = true, 12, []int{41, 40, 39, 38, 37, 36, 35, 34, 33, 32}, nil
+		}),
+		"hostile":        prompt(called(hostile), func(n *ranking.UndoDayPrompt) { n.Players = []ranking.Name{called(hostile)} }),
+		"one":            ranking.DayUndone{Name: called("David"), Count: 1, Last: []int{41}},
+		"several":        ranking.DayUndone{Name: called("David"), Count: 3, Last: []int{41, 40, 12}},
+		"hostile_undone": ranking.DayUndone{Name: called(hostile), Count: 1, Last: []int{41}},
 	}
 }
 

@@ -16,6 +16,8 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"start":         ranking.SettingChanged{Name: "start", Before: "1500", After: "1000"},
 		"draws":         ranking.SettingChanged{Name: "draws", Before: "on", After: "off"},
 		"uneven":        ranking.SettingChanged{Name: "uneven", Before: "off", After: "on"},
+		"reporters":     ranking.SettingChanged{Name: "reporters", Before: "admins", After: "players"},
+		"named":         ranking.SettingChanged{Name: "named", Before: "anybody", After: "joined"},
 		"margin":        ranking.SettingChanged{Name: "margin", Before: "off", After: "on"},
 		"monthly":       ranking.SettingChanged{Name: "seasons", Before: "manual", After: "monthly"},
 		"quarterly":     ranking.SettingChanged{Name: "seasons", Before: "monthly", After: "quarterly"},

@@ -203,6 +203,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("people", goldenUnclearPeople())
 	add("player", goldenPlayerCards())
 	add("mapping", goldenMappingPrompts())
+	add("undone_day", goldenUndoneDays())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())

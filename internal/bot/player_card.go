@@ -29,6 +29,9 @@ const (
 	doesOwnName = "own_name"
 	doesRemove  = "remove"
 	doesRestore = "restore"
+	doesIgnore  = "ignore"
+	doesHear    = "hear"
+	doesUndoDay = "undo_day"
 )
 
 // doesWith lists the values of playerButton.does, by the number of players. With one player, the
@@ -36,7 +39,7 @@ const (
 var doesWith = [...][]string{
 	1: {
 		"", string(stats.ViewNick), string(stats.ViewMerge), string(stats.ViewAccounts), string(stats.ViewSplit),
-		doesOwnName, doesRemove, doesRestore,
+		doesOwnName, doesRemove, doesRestore, doesIgnore, doesHear, doesUndoDay,
 	},
 	2: {string(ranking.AskMerge), string(ranking.AskAccounts), string(ranking.AskSure), string(ranking.AskSplit)},
 }
@@ -71,6 +74,14 @@ func pressPlayer(_ *Router, _ *press, b playerButton) ranking.Operation {
 	switch b.does {
 	case doesRemove, doesRestore:
 		return ranking.RemovePlayer{Player: player, Back: b.does == doesRestore}
+	case doesIgnore, doesHear:
+		return ranking.IgnorePlayer{Player: player, Off: b.does == doesHear}
+	case doesUndoDay:
+		undo := ranking.UndoDay{Player: player}
+		if b.shown != unshown {
+			undo.Shown = &b.shown
+		}
+		return undo
 	case doesOwnName:
 		return ranking.Rename{Player: player, Off: true}
 	}
@@ -94,6 +105,14 @@ func playerCardButtons(c stats.PlayerCard, _ outbox.Item, w words) [][]button {
 	}
 	if len(c.Names) > 1 {
 		rows = append(rows, to(stats.ViewSplit))
+	}
+	if c.Account {
+		does := doesIgnore
+		if c.Ignored {
+			does = doesHear
+		}
+		to := func(does string) []button { return w.playerButton("player_"+does, does, unshown, c.Name.Player) }
+		rows = append(rows, append(to(does), to(doesUndoDay)...))
 	}
 	if !c.Out {
 		rows = append(rows, w.playerButton("player_remove", doesRemove, unshown, c.Name.Player))
@@ -180,6 +199,36 @@ func (w words) mappingPrompt(n ranking.MappingPrompt) string {
 	return paragraphs([]string{ask}, facts)
 }
 
+var _ = shows(view[ranking.UndoDayPrompt]{text: words.undoDayPrompt, buttons: undoDayButtons})
+
+func undoDayButtons(n ranking.UndoDayPrompt, _ outbox.Item, w words) [][]button {
+	player := n.Name.Player
+	return [][]button{
+		w.playerButton("do_undo_day", doesUndoDay, n.Shown, player), w.playerButton("back", "", unshown, player),
+	}
+}
+
+func (w words) undoDayPrompt(n ranking.UndoDayPrompt) string {
+	ask := w.Plural("player.ask_undo_day", n.Count,
+		args{"Name": showName(n.Name), "Numbers": w.numbersOf(n.Last, n.Count)})
+	if n.Again {
+		ask = w.Text("player.again", nil) + "\n\n" + ask
+	}
+	if len(n.Players) > 0 {
+		ask += "\n" + w.Text("player.who_played", args{
+			"Names": w.side(namesAs(n.Players, showName), maxSideNames, shortSideNames),
+		})
+	}
+	return ask
+}
+
+var _ = shows(view[ranking.DayUndone]{text: words.dayUndone, line: words.dayUndone})
+
+func (w words) dayUndone(n ranking.DayUndone) string {
+	return w.Plural("player.day_undone", n.Count,
+		args{"Name": showName(n.Name), "Numbers": w.numbersOf(n.Last, n.Count)})
+}
+
 // playerCard says who a player is, and which names count as this player.
 func (w words) playerCard(c stats.PlayerCard) string {
 	with := args{"Name": showName(c.Name), "Username": showText("@" + c.Username)}
@@ -207,6 +256,9 @@ func (w words) playerCard(c stats.PlayerCard) string {
 	var remarks []string
 	if c.Out {
 		remarks = append(remarks, w.Text("player."+out, with))
+	}
+	if c.Ignored {
+		remarks = append(remarks, w.Text("player.ignored", with))
 	}
 	if len(c.Merged) > 0 {
 		var merged []string

@@ -211,8 +211,13 @@ func TestPlayerButtons(t *testing.T) {
 		{stats.PlayerCard{Name: david, Account: true, Names: make([]stats.NamedPlayer, 2)}, []op{
 			view(stats.ViewNick),
 			view(stats.ViewMerge), view(stats.ViewAccounts),
-			view(stats.ViewSplit), ranking.RemovePlayer{Player: 7},
+			view(stats.ViewSplit), ranking.IgnorePlayer{Player: 7}, ranking.UndoDay{Player: 7}, ranking.RemovePlayer{Player: 7},
 		}},
+		{stats.PlayerCard{Name: david, Account: true, Names: make([]stats.NamedPlayer, 1), Out: true, Ignored: true}, []op{
+			view(stats.ViewNick), view(stats.ViewMerge), view(stats.ViewAccounts),
+			ranking.IgnorePlayer{Player: 7, Off: true}, ranking.UndoDay{Player: 7},
+		}},
+		{ranking.UndoDayPrompt{Name: david, Shown: 42}, []op{ranking.UndoDay{Player: 7, Shown: new(42)}, card}},
 		{stats.PlayerCard{Name: david, Names: make([]stats.NamedPlayer, 1), Out: true}, []op{
 			view(stats.ViewNick), view(stats.ViewMerge),
 			ranking.RemovePlayer{Player: 7, Back: true},

@@ -85,7 +85,7 @@ func offered(s ranking.Setting) [][]string {
 		return slices.Collect(slices.Chunk(tags, 2))
 	case ranking.SettingZone:
 		return append(offeredZones(zoneRegions()...), []string{ranking.UTC})
-	case ranking.SettingProvisional, ranking.SettingSeasons:
+	case ranking.SettingProvisional, ranking.SettingSeasons, ranking.SettingReporters:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
 	case ranking.SettingPlace, ranking.SettingHide, ranking.SettingWeb:
 		return slices.Collect(slices.Chunk(s.Choices, 2))

@@ -35,6 +35,22 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarize$",
 	},
 	{
+		name: "ignored person heard", file: "internal/ranking/flooder.go",
+		before: "return refuses && c.senderIn(snap).Ignored", after: "return false && refuses",
+		packages: "./internal/ranking", tests: "^TestIgnorePlayer$",
+	},
+	{
+		name: "answer records what the report may not", file: "internal/ranking/answer_report.go",
+		before:   "return snap.Ladder.reports(r.chosen.isPlayedBy(snap, r.chosen.reporter) || r.chosen.isPlayedBy(snap, 0))",
+		after:    "return Permission{}",
+		packages: "./internal/ranking", tests: "^TestWhoAnswersReports$",
+	},
+	{
+		name: "any number of people added", file: "internal/ranking/flooder.go",
+		before: "before+added <= MaxAdded", after: "before >= 0",
+		packages: "./internal/ranking", tests: "^TestTooManyAdded$",
+	},
+	{
 		name: "imported rows not known", file: "internal/ranking/import.go",
 		before: "known[key] = true", after: "known[key] = false",
 		packages: "./internal/ranking", tests: "^TestImportEqualsPlainLadder$",

@@ -133,6 +133,7 @@ var breaks = map[string][]string{
 	"ladders_k_factor_check":      {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
 	"ladders_season_months_check": {`UPDATE ladders SET season_months = 2`},
 	"ladders_hide_days_check":     {`UPDATE ladders SET hide_days = -1`, `UPDATE ladders SET hide_days = 3651`},
+	"ladders_reporters_check":     {`UPDATE ladders SET reporters = -1`, `UPDATE ladders SET reporters = 3`},
 	"ladders_place_matches_check": {`UPDATE ladders SET place_matches = 0`, `UPDATE ladders SET place_matches = 101`},
 	"ladders_provisional_check": {
 		`UPDATE ladders SET provisional_k_factor = 64`, `UPDATE ladders SET provisional_matches = 10`,

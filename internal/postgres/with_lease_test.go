@@ -113,7 +113,7 @@ func TestUnderLostLease(t *testing.T) {
 		oldKeys(t, w.Pool, 1)
 		writings := writingsIn(t, w)
 		methods := map[string]bool{ // these methods change nothing
-			"Read": true, "Gap": true, "MatchHistory": true, "SeasonAt": true, "LargestUpset": true, "PrivateChat": true, "Mapping": true, "DueTimers": true, "EnsureDurable": true,
+			"Read": true, "Gap": true, "MatchHistory": true, "SeasonAt": true, "LargestUpset": true, "PrivateChat": true, "ReportedSince": true, "AddedInADay": true, "Mapping": true, "DueTimers": true, "EnsureDurable": true,
 			"Stage": true, "StageUndo": true, // before Apply
 		}
 		for _, wr := range writings {

@@ -122,10 +122,13 @@ func (r reportAnswer) refuse(snap *Snapshot) Notice {
 }
 
 // permission lets the players and any admin answer if an anonymous admin sent the report. Otherwise
-// refuse has already checked the sender.
+// refuse has already checked the sender, and only the choice of a result needs permission.
 func (r reportAnswer) permission(snap *Snapshot) Permission {
-	if r.reporter != nil {
+	switch {
+	case r.reporter != nil && r.chosen == nil:
 		return Permission{}
+	case r.reporter != nil:
+		return snap.Ladder.reports(r.chosen.isPlayedBy(snap, r.chosen.reporter) || r.chosen.isPlayedBy(snap, 0))
 	}
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }

@@ -138,6 +138,12 @@ func (a *askOperation) refuse(snap *Snapshot) Notice {
 	return a.readings[0].refuse(snap)
 }
 
+// permission lets the sender ask if one of the readings may be reported.
+func (a *askOperation) permission(snap *Snapshot) Permission {
+	mayReport := func(rec *recordOperation) bool { return rec.permission(snap).Involved }
+	return snap.Ladder.reports(slices.ContainsFunc(a.readings, mayReport))
+}
+
 func (a *askOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	return a.readings[0].rejectedResults(snap)
 }

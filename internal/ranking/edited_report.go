@@ -69,6 +69,13 @@ func (e editedReport) rejectedResults(snap *Snapshot) []RejectedResult {
 	return nil
 }
 
+func (e editedReport) permission(snap *Snapshot) Permission {
+	if open := e.compare(snap).open; open != nil {
+		return open.permission(snap)
+	}
+	return Permission{}
+}
+
 func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 	switch now := e.compare(snap); {
 	case now.open != nil:

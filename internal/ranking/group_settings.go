@@ -62,7 +62,7 @@ const (
 	AboutRating    SettingGroup = "rating"    // start rating, K-factors, margin of victory
 	AboutPlaces    SettingGroup = "places"    // number of matches needed for a place, days until a player is hidden
 	AboutSeasons   SettingGroup = "season"    // length of seasons, halfway starts
-	AboutReporting SettingGroup = "reporting" // draws, uneven teams
+	AboutReporting SettingGroup = "reporting" // draws, uneven teams, who reports, who may be named
 	AboutWeb       SettingGroup = "online"    // the web board
 )
 
@@ -114,6 +114,12 @@ func AllSettings() []Setting {
 		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
 		onOff("uneven", AboutReporting, "uneven_teams_allowed",
 			func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
+		choice(Setting{Name: SettingReporters, Group: AboutReporting, Columns: []string{"reporters"}},
+			func(g *GroupSettings) *Who { return &g.Rules.Reporters },
+			func(w Who) string { return [...]string{"anybody", "players", "admins"}[w] }, Anybody, Involved, OnlyAdmins),
+		choice(Setting{Name: SettingNamed, Group: AboutReporting, Columns: []string{"only_joined"}},
+			func(g *GroupSettings) *bool { return &g.Rules.OnlyJoined },
+			func(only bool) string { return map[bool]string{false: "anybody", true: "joined"}[only] }, false, true),
 		webSetting(),
 	}
 }
@@ -127,6 +133,8 @@ const (
 	SettingProvisional = "provisional"
 	SettingSeasons     = "seasons"
 	SettingZone        = "zone"
+	SettingReporters   = "reporters"
+	SettingNamed       = "named"
 	SettingWeb         = "web"
 )
 

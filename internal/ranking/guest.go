@@ -48,6 +48,9 @@ func (g guestOperation) refuse(snap *Snapshot) Notice {
 	if k := snap.People[0]; k.Out {
 		return k.refusesOut(false)
 	}
+	if snap.known(1).Ignored { // the sender
+		return Refusal{Code: SenderIgnored}
+	}
 	return snap.refuseGuest(g.person, snap.People[0])
 }
 

@@ -129,6 +129,12 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 		return outcomeDropped, nil, nil
 	}
 	changes := c.changes(snap, d)
+	switch refusal, lacks, err := c.overAdded(ctx, store, snap, changes); {
+	case err != nil || lacks != nil:
+		return "", lacks, err
+	case refusal != nil:
+		changes = c.changes(snap, Decision{Notice: refusal})
+	}
 	if c.staged {
 		return changes.Outcome, nil, s.applyStaged(ctx, store.(Locked), c.query(), snap, changes)
 	}
@@ -188,8 +194,12 @@ func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snaps
 	if refusal := c.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
 	}
-	if refusal := c.permission(snap).refusal(c.Origin, snap); refusal != nil {
-		return Decision{Notice: refusal}, nil, nil
+	permission := c.permission(snap)
+	if permission.Who != OnlyAdmins && c.isIgnored(snap) {
+		return Decision{Notice: Refusal{Code: SenderIgnored}, dropped: c.silent}, nil, nil
+	}
+	if refusal, lacks := c.permitted(permission, snap); refusal != nil || lacks != nil {
+		return Decision{Notice: refusal}, lacks, nil
 	}
 	var met metNeeds
 	for {
@@ -298,6 +308,9 @@ func (c *call) seen(snap *Snapshot, adds bool) Seen {
 		return Seen{}
 	}
 	seen := Seen{Group: snap.Group, Ladder: snap.Ladder, NewChat: snap.NewChat, NewGroup: snap.NewGroup}
+	if sender := c.senderIn(snap); sender.Player != nil {
+		seen.AddedBy = sender.named().ID
+	}
 	if seen.NewChat || seen.NewGroup || !c.Retried && !snap.Chat.equalExceptLanguage(c.Chat) {
 		seen.Chat = &c.Chat
 	}
@@ -329,10 +342,8 @@ func (c *call) sender(snap *Snapshot, adds bool) Name {
 	if c.Sender == nil {
 		return Name{}
 	}
-	for i, p := range c.needs().People {
-		if k := snap.People[i]; p.ID == c.Sender.ID && k.Player != nil && (adds || !k.New) {
-			return k.Player.name()
-		}
+	if k := c.senderIn(snap); k.Player != nil && (adds || !k.New) {
+		return k.Player.name()
 	}
 	return Name{Name: c.Sender.Name}
 }

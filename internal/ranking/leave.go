@@ -115,7 +115,7 @@ func (k Known) refusesOut(isSender bool) Refusal {
 	return r
 }
 
-// LeftRanking says that a person is out of the group's rankings, or back in them.
+// LeftRanking says that a person is out of the group's rankings, or back in them, or ignored.
 type LeftRanking struct {
 	Name Name   `json:"name"`
 	How  HowOut `json:"how"`
@@ -132,5 +132,7 @@ const (
 	HowRemoved      HowOut = "removed"       // an admin removed them
 	HowRemovedGuest HowOut = "removed_guest" // an admin removed them, and they are a guest
 	HowBack         HowOut = "back"          // an admin has brought them back
+	HowIgnored      HowOut = "ignored"       // they stay, but their reports and presses are refused
+	HowHeard        HowOut = "heard"         // their reports and presses are no longer refused
 	HowOver         HowOut = "over"          // they are out, so the prompt with this message is over
 )

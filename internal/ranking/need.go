@@ -131,6 +131,9 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	switch n := n.(type) {
 	case wholeGroup:
 		c.wholeGroup = true
+	case senderStatus:
+		c.ofAdmins = true
+		c.admin = s.adminStatus(ctx, c)
 	case inLadder:
 		c.ladder, c.season = n.ladder, n.season
 	case onlyAnswer:
@@ -173,7 +176,7 @@ func (s *Service) planAgain(ctx context.Context, c *call) {
 
 func isBeside(n need) bool {
 	switch n.(type) {
-	case historyOf, gapOf, upsetOf, mappingOf, answerTo, privateChatOf, importPlan, undoPlan, restorePlan:
+	case historyOf, gapOf, upsetOf, mappingOf, answerTo, privateChatOf, reportedBy, importPlan, undoPlan, restorePlan:
 		return true
 	}
 	return false
@@ -193,6 +196,8 @@ func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n ne
 		var chat ChatID
 		chat, err = store.PrivateChat(ctx, n.user)
 		snap.PrivateChat = &chat
+	case reportedBy:
+		snap.Reported, err = reported(ctx, store, snap.Chat.ID, n)
 	case importPlan:
 		snap.Planned, err = n.plan(ctx, store.(Locked), snap)
 	case restorePlan:

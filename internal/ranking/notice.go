@@ -299,6 +299,15 @@ const (
 
 	SentAsChannel RefusalCode = "sent_as_channel" // the person behind a channel is unknown
 
+	OnlyAdminsReport  RefusalCode = "only_admins_report"  // in this ladder, only admins report
+	OnlyPlayersReport RefusalCode = "only_players_report" // in this ladder, only those who played report
+	// NotJoinedYet means that Who has not joined, and that reports name only people who have.
+	NotJoinedYet    RefusalCode = "not_joined_yet"
+	GuestNotYet     RefusalCode = "guest_not_yet"    // like NotJoinedYet, but Name would be a new guest
+	TooManyAdded    RefusalCode = "too_many_added"   // the sender has named more than Matches new people in a day
+	SenderIgnored   RefusalCode = "ignored"          // the group ignores the sender
+	NothingReported RefusalCode = "nothing_reported" // Who has reported nothing that could be undone
+
 	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
 	UnknownZone RefusalCode = "unknown_zone" // Name is not a time zone

@@ -107,7 +107,7 @@ type Permission struct {
 // Who is the set of people who have permission.
 type Who int
 
-// The values of Who. Admins always have permission.
+// The values of Who, which the rules of a ladder store. Admins always have permission.
 const (
 	Anybody    Who = iota
 	Involved       // people involved in the match or prompt
@@ -134,6 +134,20 @@ func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	}
 	p.Refusal.Instead = cmp.Or(p.Refusal.Instead, o.Instead)
 	return p.Refusal
+}
+
+// senderStatus is the need to know whether the sender is an admin.
+type senderStatus struct{}
+
+func (senderStatus) what() string { return "whether the sender is an admin" }
+
+// permitted returns the refusal for the sender, nil if the sender has permission. It needs to know
+// whether the sender is an admin if that matters and was not determined before.
+func (c *call) permitted(p Permission, snap *Snapshot) (Notice, need) {
+	if p.asAdmin() && c.admin == AdminUnasked {
+		return nil, senderStatus{}
+	}
+	return p.refusal(c.Origin, snap), nil
 }
 
 // asAdmin reports whether the sender can have permission only as an admin.

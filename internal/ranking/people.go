@@ -159,6 +159,12 @@ func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0
 // IsPlayer reports whether the person has a player that is neither New nor Gone.
 func (k Known) IsPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
+// hasJoined reports whether the person takes part in the group: as a guest, as a player of the
+// ladder, or as an account that has sent a command there.
+func (k Known) hasJoined() bool {
+	return k.IsPlayer() && (k.Came || k.Standing != nil || !k.IsAccount())
+}
+
 // IsSame reports whether two people have the same player.
 func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID

@@ -237,9 +237,37 @@ func (r *recordOperation) refusePlayers(snap *Snapshot, m reportedMatch) Notice 
 			return k.refusesOut(i == r.reporter && r.message.Reporter != nil)
 		case guest != nil:
 			return guest
+		case !snap.Ladder.OnlyJoined, k.hasJoined(), i == r.reporter && r.message.Reporter != nil:
+		case p.IsNewGuest():
+			return Refusal{Code: GuestNotYet, Name: p.Name}
+		default:
+			return Refusal{Code: NotJoinedYet, Who: new(NameOf(p, k))}
 		}
 	}
 	return nil
+}
+
+// permission returns who may report the matches.
+func (r *recordOperation) permission(snap *Snapshot) Permission {
+	return snap.Ladder.reports(r.message.Reporter != nil && r.isPlayedBy(snap, r.reporter))
+}
+
+// reports returns who may report matches. plays is set if the sender plays in all of them.
+func (l Ladder) reports(plays bool) Permission {
+	p := Permission{Who: l.Reporters, Involved: plays, Refusal: Refusal{Code: OnlyAdminsReport}}
+	if p.Who == Involved {
+		p.Refusal.Code = OnlyPlayersReport
+	}
+	return p
+}
+
+// isPlayedBy reports whether a person plays in all of the matches. person is an index into people.
+func (r *recordOperation) isPlayedBy(snap *Snapshot, person int) bool {
+	return !slices.ContainsFunc(r.matches, func(m reportedMatch) bool {
+		return !slices.ContainsFunc(m.players, func(player int) bool {
+			return player == person || snap.known(player).IsSame(snap.known(person))
+		})
+	})
 }
 
 // hasDuplicatePlayer reports whether two of the players turn out to be the same person, mentioned

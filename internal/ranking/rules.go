@@ -12,6 +12,8 @@ type Rules struct {
 	HideDays           int  `json:"hide_days"`
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
+	Reporters          Who  `json:"reporters"`            // who may report matches; Involved are those who played
+	OnlyJoined         bool `json:"only_joined"`          // reports name only people who have joined
 	// Halfway is set if a player who has played in a season starts the next season halfway between
 	// their final rating and the start rating.
 	Halfway bool `json:"season_halfway"`

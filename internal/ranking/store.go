@@ -113,6 +113,14 @@ type writer interface {
 	// there is none. month is the first instant of the month, in the group's time zone.
 	LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (int, error)
 
+	// ReportedSince returns the matches of the current seasons of a chat that count and that a
+	// player, or somebody who counts as the player, has reported at the given time or later. They
+	// are ordered by ladder and position.
+	ReportedSince(ctx context.Context, chat ExternalChatID, player ladder.PlayerID, at time.Time) ([]StoredMatch, error)
+
+	// AddedInADay returns how many people an account has added in the last 24 hours.
+	AddedInADay(ctx context.Context, by ladder.PlayerID) (int, error)
+
 	// PrivateChat returns the private chat of a person, or 0 if the bot cannot write to it, as far
 	// as is known.
 	PrivateChat(ctx context.Context, user ladder.UserID) (ChatID, error)
@@ -322,6 +330,7 @@ type Beside struct {
 	Mapping      *Mapping       // of the players whose mapping changes
 	Planned      *PlannedImport // of the file to be imported
 	Restoring    *Restoring     // the restore of an export
+	Reported     *Reported      // what a player has reported
 	UndoneImport *UndoneImport  // the import to be taken back, without matches if there is none
 	Answer       Notice         // the notice from the Answerer
 	PrivateChat  *ChatID        // the sender's private chat, 0 if the bot cannot write to it
@@ -346,7 +355,7 @@ func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
 
 // known returns the entry of People with the given index, zero if the snapshot has no such entry.
 func (s *Snapshot) known(person int) Known {
-	if person >= len(s.People) {
+	if person < 0 || person >= len(s.People) {
 		return Known{}
 	}
 	return s.People[person]
@@ -403,6 +412,8 @@ type Known struct {
 	Sighting *Sighting        // ByID's sighting in the group, or nil
 	Nick     string           // what the group calls Player, empty for the name that Telegram shows
 	Out      bool             // Player does not take part in the group's rankings
+	Ignored  bool             // reports and presses of the account Player are refused; not set in Everybody
+	Came     bool             // as in the person's Sighting, also if the person has no id; true in Everybody
 	Former   string           // former usernames as in command.Person; set only in Everybody, like Shown and Left
 	Shown    string           // the name that Telegram shows, if the player has a Nick
 	Left     bool             // the player has left the group
@@ -469,6 +480,7 @@ type Seen struct {
 	Group    GroupID
 	Ladder   Ladder
 	People   []PlayerChange
+	AddedBy  ladder.PlayerID // the account that names the new people, 0 for none
 }
 
 // Changes is everything that a command writes. One transaction writes all of it or nothing.
@@ -541,9 +553,9 @@ type Decision struct {
 }
 
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
-// *MovedMatch, *Remapping, *NewStanding, *Left, *TakenOut, *CameBack, *NewNick, *ChangedSetting,
-// *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason, *Greeted, *NewImport,
-// *UndoneImport, *RestoredGroup or *OffWeb.
+// *MovedMatch, *Remapping, *NewStanding, *Left, *TakenOut, *CameBack, *Ignored, *UndoneDay,
+// *NewNick, *ChangedSetting, *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason,
+// *Greeted, *NewImport, *UndoneImport, *RestoredGroup or *OffWeb.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome

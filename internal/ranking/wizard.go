@@ -267,6 +267,12 @@ func (w startWizard) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
+func (w startWizard) permission(snap *Snapshot) Permission {
+	isSender := func(person int) bool { return snap.known(person).IsSame(snap.known(0)) }
+	isOut := w.hasTeams() && !w.maybeTogether && !slices.ContainsFunc(slices.Concat(w.teams[0], w.teams[1]), isSender)
+	return snap.Ladder.reports(!isOut)
+}
+
 func (w startWizard) rejectedResults(*Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: commandMatch, Malformed: true}}
 }
@@ -536,6 +542,13 @@ func (w wizardAnswer) refuse(snap *Snapshot) Notice {
 		}
 	}
 	return nil
+}
+
+func (w wizardAnswer) permission(snap *Snapshot) Permission {
+	if w.chosen == nil {
+		return Permission{}
+	}
+	return w.chosen.permission(snap)
 }
 
 func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error) {

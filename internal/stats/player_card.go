@@ -23,7 +23,8 @@ type PlayerCard struct {
 	// Account is set if the player has an account. A player with neither an account nor a username
 	// is a guest.
 	Account bool `json:"account,omitempty"`
-	Out     bool `json:"out,omitempty"` // the player does not take part in the rankings
+	Out     bool `json:"out,omitempty"`     // the player does not take part in the rankings
+	Ignored bool `json:"ignored,omitempty"` // reports and presses of the player are refused
 	// Names are the players who count as this one, starting with the player itself.
 	Names []NamedPlayer `json:"names"`
 	// Merged are the names of players who were merged into this one without a record of the matches

@@ -56,6 +56,10 @@ func (s *Store) effect(c ranking.Changes) effect {
 				queueDeleted(b, e)
 			},
 		}
+	case *ranking.Ignored:
+		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueIgnored(b, e) }}
+	case *ranking.UndoneDay:
+		return effect{write: func(b *pgx.Batch) { queueUndoneDay(b, e) }}
 	case *ranking.ChangedSetting:
 		return effect{writeChat: func(b *pgx.Batch) { queueSetting(b, e) }}
 	case *ranking.ChangedBoard:

@@ -132,6 +132,20 @@ func TestNoCommandScansATable(t *testing.T) {
 			_, err := store.LargestUpset(ctx, snap.Ladder.ID, ranking.MonthOf(time.Now(), time.UTC))
 			return err
 		}, Want: 1},
+		{Name: "count the people whom somebody has added", Run: func(ctx context.Context) error {
+			_, err := store.AddedInADay(ctx, 1)
+			return err
+		}, Want: 1},
+		{Name: "read what a player has reported", Run: func(ctx context.Context) error {
+			_, err := store.ReportedSince(ctx, club.ID, ladder.PlayerID(players[0]), time.Now().Add(-24*time.Hour))
+			return err
+		}, Want: 1},
+		{Name: "ignore a player", Run: func(ctx context.Context) error {
+			effect := &ranking.Ignored{Group: snap.Group, Player: ladder.PlayerID(players[0]), At: time.Now()}
+			return store.Apply(ctx, ranking.Changes{
+				Key: "ignore", Chat: snap.ChatID, Seen: ranking.Seen{Group: snap.Group}, Decision: ranking.Decision{Effect: effect},
+			})
+		}, Want: 4},
 		{Name: "find a private chat", Run: func(ctx context.Context) error {
 			_, err := store.PrivateChat(ctx, 1)
 			return err

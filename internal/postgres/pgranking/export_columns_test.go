@@ -19,7 +19,7 @@ const leftOut = `
 	of the chat, or of the database alone:
 	chats.telegram_chat_id chats.kind chats.title chats.is_active chats.frozen_until chats.parked_at chats.parked_until
 	chats.parkings chats.added_at chats.greeted_at chats.created_at groups.created_at players.created_at
-	group_players.version
+	players.added_by group_players.version
 
 	secrets, and what is made of them:
 	groups.web_on groups.web_salt groups.import_secret matches.idempotency_key

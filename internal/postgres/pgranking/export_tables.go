@@ -36,7 +36,8 @@ var exportTables = []exportTable{
 	{"groups", `last_match_number`, `groups t`, `t.id = $1`, `t.id`, nil},
 	{
 		"ladders", `name is_default start_elo k_factor draws_allowed uneven_teams_allowed provisional_k_factor
-		provisional_matches margin_of_victory place_matches season_halfway hide_days season_months archived_at created_at`,
+		provisional_matches margin_of_victory place_matches season_halfway hide_days season_months reporters only_joined
+		archived_at created_at`,
 		`ladders t`, ofGroup, `t.id`, [][2]string{inGroup, {"season_id", "0"}}, // which is not the last value
 	},
 	{
@@ -49,7 +50,7 @@ var exportTables = []exportTable{
 		[][2]string{{"group_id", "CASE WHEN num_nonnulls(r.telegram_user_id, r.merged_into) = 0 THEN $2::bigint END"}},
 	},
 	{
-		"sightings", `player_id username former seen_at came nick out_at counts_as`,
+		"sightings", `player_id username former seen_at came nick out_at ignored_at counts_as`,
 		`sightings t`, ofGroup, `to_player_id.n`, [][2]string{inGroup},
 	},
 	{

@@ -160,7 +160,7 @@ const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce
 		       coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
 		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0),
-		       coalesce(l.k_factor, 0),
+		       coalesce(l.reporters, 0), coalesce(l.only_joined, false), coalesce(l.k_factor, 0),
 		       coalesce(l.provisional_k_factor, 0), coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false),
 		       coalesce(s.number, 0), coalesce(s.name, ''), s.starts_at, s.ends_at`
 
@@ -170,7 +170,8 @@ func ladderFields(l *ranking.GroupLadder) []any {
 	return []any{
 		&l.Name, &l.Archived, &l.Default, &r.Start,
 		&r.PlaceMatches, &r.DrawsAllowed, &r.UnevenTeamsAllowed,
-		&r.Halfway, &r.SeasonMonths, &r.HideDays, &r.K,
+		&r.Halfway, &r.SeasonMonths, &r.HideDays,
+		(*int)(&r.Reporters), &r.OnlyJoined, &r.K,
 		&r.Provisional.K, &r.Provisional.Matches, &r.Margin,
 		&s.Number, &s.Name, (*zeronull.Timestamptz)(&s.Starts), (*zeronull.Timestamptz)(&s.Ends),
 	}
@@ -206,6 +207,7 @@ var people = `
 		           ELSE counts.nick END, ''),
 		       CASE WHEN counts.id IS NULL THEN coalesce(seen.out_at, by_name.out_at)
 		           ELSE counts.out_at END IS NOT NULL,
+		       coalesce(counts.ignored_at, seen.ignored_at) IS NOT NULL, coalesce(seen.came, by_name.came, false),
 		       ` + postgres.StandingColumns + `,
 		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL
 		           THEN nextval('players_id_seq') ELSE 0 END,
@@ -216,11 +218,12 @@ var people = `
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
 		LEFT JOIN LATERAL (
-		    SELECT player_id, seen_at, nick, out_at, counts_as FROM sightings
+		    SELECT player_id, seen_at, nick, out_at, counts_as, came FROM sightings
 		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username)
 		    LIMIT 1) AS named ON true
 		LEFT JOIN LATERAL (
-		    SELECT *, named.nick, named.out_at, named.counts_as FROM players WHERE id = named.player_id AND NOT EXISTS (
+		    SELECT *, named.nick, named.out_at, named.counts_as, named.came FROM players
+		    WHERE id = named.player_id AND NOT EXISTS (
 		        SELECT FROM unnest($2::bigint[], $3::text[], $6::boolean[]) AS shown (user_id, username, now)
 		        WHERE shown.now AND named.seen_at <= $5
 		          AND shown.user_id = telegram_user_id AND lower(shown.username) <> lower(person.username))
@@ -232,7 +235,7 @@ var people = `
 		    SELECT * FROM sightings WHERE group_id = here.group_id
 		      AND player_id = coalesce(by_id.id, CASE WHEN by_name.id IS NULL THEN unclaimed.id END) LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
-		    SELECT p.*, o.nick, o.out_at FROM players p
+		    SELECT p.*, o.nick, o.out_at, o.ignored_at FROM players p
 		    LEFT JOIN sightings o ON o.group_id = here.group_id AND o.player_id = p.id
 		    WHERE p.id = coalesce(seen.counts_as, by_name.counts_as)
 		    LIMIT 1) AS counts ON true
@@ -319,7 +322,7 @@ func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ran
 	var added ladder.PlayerID
 	var k ranking.Known
 	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came,
-		&k.Nick, &k.Out}
+		&k.Nick, &k.Out, &k.Ignored, &k.Came}
 	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]),
 		playerFields(&players[2]), playerFields(&players[3]), sighting,
 		postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
@@ -403,7 +406,7 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 			var p ranking.Player
 			var s ladder.Standing
 			var here bool
-			k := ranking.Known{Player: &p}
+			k := ranking.Known{Player: &p, Came: true}
 			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s),
 				[]any{&k.Former, &k.Left, &here, &k.Nick, &k.Out, &k.Nameless})...)
 			if k.Nick != "" {

@@ -79,7 +79,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		}, 2},
 		{"match of new people", func(key string) error {
 			return service.Do(t.Context(), origin(key), dbtest.Reported(dbtest.Singles(newcomer(), newcomer(), won)))
-		}, 2},
+		}, 2 + 1},
 		{"match under another name", func(key string) error {
 			renamed := alice
 			renamed.Name = newcomer().Name

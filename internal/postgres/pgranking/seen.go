@@ -46,7 +46,7 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 	changes := inLockOrder(s.People)
 	var names []string // usernames of new unclaimed players and of seen accounts
 	for _, c := range changes {
-		queuePlayer(batch, s.Group, c)
+		queuePlayer(batch, s, c)
 		if c.New && c.Player.UserID == 0 && c.Player.Username != "" {
 			names = append(names, strings.ToLower(c.Player.Username))
 		}
@@ -91,15 +91,16 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 
 // queuePlayer inserts a new player, or updates an existing player unless the person was only
 // mentioned. It also renames the player's current standings in the group if necessary.
-func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
+func queuePlayer(batch *pgx.Batch, seen ranking.Seen, c ranking.PlayerChange) {
 	p := c.Player
 	switch {
 	case c.New:
 		batch.Queue(`
-			INSERT INTO players (id, telegram_user_id, group_id, username, display_name, folded) OVERRIDING SYSTEM VALUE
+			INSERT INTO players (id, telegram_user_id, group_id, username, display_name, folded, added_by)
+			    OVERRIDING SYSTEM VALUE
 			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5,
-			    CASE WHEN $2 = 0 AND $4 = '' THEN $6 END)`,
-			p.ID, p.UserID, group, p.Username, p.Name, command.FoldName(p.Name))
+			    CASE WHEN $2 = 0 AND $4 = '' THEN $6 END, nullif(nullif($7::bigint, 0), $1))`,
+			p.ID, p.UserID, seen.Group, p.Username, p.Name, command.FoldName(p.Name), seen.AddedBy)
 	case !c.Mentioned:
 		// A player who was claimed by another account, or merged, in the meantime must not be
 		// claimed again.
@@ -112,7 +113,7 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}
 	if c.Standing != 0 || !c.New && !c.Mentioned {
-		queueShownName(batch, group, p.ID) // a standing in another ladder may have the old name
+		queueShownName(batch, seen.Group, p.ID) // a standing in another ladder may have the old name
 	}
 }
 

@@ -18,7 +18,7 @@ func (s *Store) PlayerCard(ctx context.Context, in ladder.ID, player ladder.Play
 	const sql = `
 		SELECT p.id, CASE WHEN s.nick IS NULL THEN '' ELSE p.display_name END,
 		       coalesce(CASE WHEN p.telegram_user_id IS NULL THEN p.username ELSE s.username END, ''),
-		       p.telegram_user_id IS NOT NULL, s.out_at IS NOT NULL, (
+		       p.telegram_user_id IS NOT NULL, s.out_at IS NOT NULL, s.ignored_at IS NOT NULL, (
 		           SELECT json_agg(json_build_object('name', json_build_object('player', named.id),
 		                  'matches', coalesce(played.matches, 0)) ORDER BY named.id <> p.id, named.id)
 		           FROM (SELECT p.id UNION ALL
@@ -43,7 +43,7 @@ func (s *Store) PlayerCard(ctx context.Context, in ladder.ID, player ladder.Play
 	var card *stats.PlayerCard
 	var batch pgx.Batch
 	queueOne(&batch, &card, func(row pgx.CollectableRow) (c stats.PlayerCard, err error) {
-		err = row.Scan(&c.Name.Player, &c.Own, &c.Username, &c.Account, &c.Out, &c.Names, &c.Merged)
+		err = row.Scan(&c.Name.Player, &c.Own, &c.Username, &c.Account, &c.Out, &c.Ignored, &c.Names, &c.Merged)
 		return c, err
 	}, sql, in, player)
 	if err := s.send(ctx, &batch); err != nil || card == nil {
