@@ -46,7 +46,8 @@ func TestMyData(t *testing.T) {
 	b.ask(group, zoe, "/match @bob 3:2")
 	b.ask(group, b.bob, "/fix 5 3:0")
 
-	b.ask(b.group("Go"), b.alice, "/match @zoe_now") // a group that she is not in
+	other := b.group("Go") // without her
+	b.ask(other, b.alice, "/match @zoe_now")
 
 	private := b.sim.Private(zoe).NotStarted()
 	answer := b.ask(group, zoe, "/mydata")
@@ -86,6 +87,10 @@ func TestMyData(t *testing.T) {
 		}
 	}
 	says(t, text, `"Bob"`)
+	b.ask(other, b.alice, "/match Zozo 3:1") // somebody else
+	private.Say(zoe, "/mydata")
 	b.settle()
+	again := string(private.BotMessages()[1].Document.Content)
+	equal(t, strings.Count(again, "Zozo"), strings.Count(text, "Zozo"), "how often the second file has the nick")
 	verifyClean(t, b.url)
 }

@@ -220,7 +220,8 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["export/caption"] = ranking.ExportedGroup{Chat: -100, Title: "Table tennis", TimeZone: "Europe/Berlin"}
 	all["export/hostile"] = ranking.ExportedGroup{Chat: -100, Title: hostile}
 	all["my_data/caption"] = MyData{User: 5, Username: "alice"}
-	all["person_settings/on_web"], all["person_settings/off_web"] = ranking.PersonSettings{}, ranking.PersonSettings{OffWeb: true}
+	all["person_settings/on_web"] = ranking.PersonSettings{}
+	all["person_settings/off_web"] = ranking.PersonSettings{OffWeb: true}
 	all["private_only/mydata"] = PrivateOnly{Command: nameMyData}
 	all["greeting/for_file"] = Greeting{Private: true, ForFile: true}
 	add("results_summary", goldenSummaries())

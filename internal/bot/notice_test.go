@@ -21,7 +21,8 @@ func TestPurposes(t *testing.T) {
 		notice.Answer: {
 			stats.RankingPage{}, stats.PlayerStanding{}, stats.MyStandings{}, ranking.FixOffer{}, ranking.WinnerOffer{},
 			ranking.FixPrompt{}, ranking.ReportChosen{},
-			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, PrivateOnly{}, UnknownCommand{},
+			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, PrivateOnly{},
+			UnknownCommand{},
 		},
 		notice.Notification: {ranking.PlayersMerged{}},
 	} {

@@ -39,7 +39,9 @@ type PrivateOnly struct {
 	Command string `json:"command"`
 }
 
-var _ = notice.Register[PrivateOnly](notice.Kind{Name: "private_only", Purpose: notice.Answer, Alone: true, Refuses: true})
+var _ = notice.Register[PrivateOnly](notice.Kind{
+	Name: "private_only", Purpose: notice.Answer, Alone: true, Refuses: true,
+})
 
 var _ = shows(view[PrivateOnly]{text: words.privateOnly, buttons: privateOnlyButtons})
 

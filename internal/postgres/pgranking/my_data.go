@@ -25,10 +25,12 @@ const withMine = `
 	    SELECT id FROM account
 	    UNION SELECT id FROM players WHERE merged_into IN (SELECT id FROM account)
 	    UNION SELECT s.player_id FROM sightings s JOIN players p ON p.id = s.player_id AND p.telegram_user_id IS NULL
-	    WHERE (s.group_id, s.counts_as) IN (SELECT group_id, player_id FROM sightings WHERE player_id IN (SELECT id FROM account))
+	    WHERE (s.group_id, s.counts_as) IN (
+	        SELECT group_id, player_id FROM sightings WHERE player_id IN (SELECT id FROM account))
 	), known AS (
 	    SELECT group_id FROM sightings WHERE player_id IN (SELECT id FROM mine)
-	    UNION SELECT n.group_id FROM group_players s JOIN seasons n ON n.id = s.season_id WHERE s.player_id IN (SELECT id FROM mine)
+	    UNION SELECT n.group_id FROM group_players s JOIN seasons n ON n.id = s.season_id
+	    WHERE s.player_id IN (SELECT id FROM mine)
 	), here AS (
 	    SELECT id, telegram_chat_id FROM chats WHERE telegram_chat_id = @user OR id IN (
 	        SELECT coalesce(chat_id, former_chat_id) FROM groups WHERE id IN (SELECT group_id FROM known))
@@ -63,14 +65,21 @@ var personal = [][2]string{
 		LEFT JOIN sightings s ON s.group_id = m.group_id AND s.player_id = p.id`},
 }
 
-// searched has the tables whose texts may name a person, with their rows. @pattern matches the texts
-// of those that may be about the person. No index can find them.
+// searched has the tables whose texts may name a person, with the rows that may do so.
 var searched = [][2]string{
-	{"outbox", `id, kind, to_jsonb(t)::text, chat_id IN (SELECT id FROM here) FROM outbox t WHERE to_jsonb(t)::text ~ @pattern`},
-	{"prompts", `id, kind, to_jsonb(t)::text, chat_id IN (SELECT id FROM here) FROM prompts t WHERE to_jsonb(t)::text ~ @pattern`},
+	{"outbox", naming("outbox", "concat_ws(' ', supersede_key, payload)")},
+	{"prompts", naming("prompts", "request::text")},
 	{"dead_letters", `
 		t.id, t.kind, t.payload, coalesce(o.chat_id IN (SELECT id FROM here), false)
 		FROM dead_letters t LEFT JOIN outbox o ON o.id = t.outbox_id`},
+}
+
+// naming selects the rows of a table that may name the person: in the person's chats, all that
+// matches @pattern, and elsewhere texts with the id or a handle. No index can find them.
+func naming(table, text string) string {
+	return `
+		id, kind, to_jsonb(t)::text, chat_id IN (SELECT id FROM here) FROM ` + table + ` t
+		WHERE chat_id IN (SELECT id FROM here) AND to_jsonb(t)::text ~ @pattern OR lower(` + text + `) LIKE ANY (@handles)`
 }
 
 type searchedRow struct {
@@ -143,9 +152,14 @@ func (s *Store) MyData(ctx context.Context, who command.Person, w io.Writer) err
 		return err
 	}
 	here, anywhere := of[0].patterns(strconv.FormatInt(int64(who.ID), 10))
-	args["pattern"] = here.String()
+	handles := []string{fmt.Sprintf("%%%d%%", who.ID)}
+	for _, handle := range of[0].Handles {
+		handles = append(handles, "%"+strings.ToLower(handle)+"%")
+	}
+	args["pattern"], args["handles"] = here.String(), handles
 	for _, t := range searched {
-		rows, err := postgres.Collect(ctx, tx, "search "+t[0], pgx.RowToStructByPos[searchedRow], withMine+"SELECT "+t[1], args)
+		rows, err := postgres.Collect(ctx, tx, "search "+t[0], pgx.RowToStructByPos[searchedRow],
+			withMine+"SELECT "+t[1], args)
 		if err != nil {
 			return err
 		}
@@ -155,8 +169,8 @@ func (s *Store) MyData(ctx context.Context, who command.Person, w io.Writer) err
 			if json.Unmarshal(r.Text, &content) == nil && t[0] == "dead_letters" { // the messenger escapes more
 				r.Text = plainJSON(content)
 			}
-			pattern := anywhere
-			if r.IsHere || slices.ContainsFunc(of[0].Chats, func(chat string) bool { return bytes.Contains(r.Text, []byte(chat)) }) {
+			pattern, hasChat := anywhere, func(chat string) bool { return bytes.Contains(r.Text, []byte(chat)) }
+			if r.IsHere || slices.ContainsFunc(of[0].Chats, hasChat) {
 				pattern = here
 			}
 			if own := pattern.FindAllString(string(r.Text), -1); own != nil {
