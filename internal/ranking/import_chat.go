@@ -514,7 +514,7 @@ func (o importOperation) readResults(
 	snap *Snapshot, content []byte, people map[string]string,
 ) (transfer.File, error) {
 	if !transfer.IsChats(content) {
-		return transfer.ReadCSV(bytes.NewReader(content), transfer.Options{
+		return transfer.Read(bytes.NewReader(content), transfer.Options{
 			Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
 		})
 	}
@@ -657,6 +657,7 @@ func importTag(number int, first string) MatchTag { return TagOf(ImportKey, fmt.
 
 // RowRanges returns up to limit ranges of rows as text, as in 2–5, 7. The rows are sorted.
 func RowRanges(rows []int, limit int) string {
+	rows = slices.Compact(slices.Clone(rows)) // a row of a tournament has several matches
 	var ranges []string
 	for i := 0; i < len(rows) && len(ranges) < limit; i++ {
 		text, first := strconv.Itoa(rows[i]), i

@@ -135,7 +135,17 @@ func (f ImportFile) keyOf(name string) string {
 }
 
 // foldOr returns the same for all names treated as equal.
-func foldOr(name string) string { return cmp.Or(command.FoldName(name), name) }
+func foldOr(name string) string { return cmp.Or(command.FoldName(firstLast(name)), name) }
+
+// firstLast returns a name in the form "Last,First" with the first name first, and other names
+// unchanged.
+func firstLast(name string) string {
+	last, first, ok := strings.Cut(name, ",")
+	if !ok || strings.Contains(first, ",") {
+		return name
+	}
+	return strings.TrimSpace(strings.TrimSpace(first) + " " + strings.TrimSpace(last))
+}
 
 // byName returns the players of the group by the forms of their names and usernames that foldOr
 // returns.
@@ -192,13 +202,13 @@ func (i *Importer) personOf(
 			name = t.Name
 		}
 		return cmp.Or(with(func(p command.Person) bool { return p.ID == ladder.UserID(id) }),
-			&command.Person{ID: ladder.UserID(id), Name: cmp.Or(name, Nameless), Earlier: true})
+			&command.Person{ID: ladder.UserID(id), Name: cmp.Or(firstLast(name), Nameless), Earlier: true})
 	}
 	word, name, _ := strings.Cut(t.Who, " ")
 	if !strings.EqualFold(word, transfer.Guest) || strings.ContainsFunc(name, transfer.IsControl) {
 		return nil
 	}
-	name = cmp.Or(strings.TrimSpace(name), strings.TrimPrefix(t.Name, "@"))
+	name = cmp.Or(strings.TrimSpace(name), firstLast(strings.TrimPrefix(t.Name, "@")))
 	for _, p := range called[foldOr(name)] {
 		if p.IsGuest() {
 			return &p

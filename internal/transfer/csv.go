@@ -31,10 +31,19 @@ const separator = "\x00"
 // semicolons or tabs. The error is a Fault if the whole file is refused, and otherwise the error of
 // in.
 func ReadCSV(in io.Reader, o Options) (File, error) {
-	s := sheet{Options: o, first: map[string]rawRow{}, rival: map[string]int{}, count: map[string]int{}}
+	s := newSheet(o)
 	if err := s.read(in); err != nil {
 		return File{}, err
 	}
+	return s.finish()
+}
+
+func newSheet(o Options) sheet {
+	return sheet{Options: o, first: map[string]rawRow{}, rival: map[string]int{}, count: map[string]int{}}
+}
+
+// finish interprets the rows.
+func (s *sheet) finish() (File, error) {
 	if err := s.settleDates(); err != nil || s.Ask != "" {
 		return File{Ask: s.Ask}, err
 	}
@@ -166,11 +175,12 @@ func (s *sheet) read(in io.Reader) error {
 		case err != nil:
 			return err
 		}
-		if s.line, _ = r.FieldPos(0); len(s.raw)+len(s.Refused)+len(s.LeftOut) == MaxRows {
-			return Fault{Reason: TooManyRows, Value: strconv.Itoa(MaxRows)}
-		} else if s.header != nil {
-			s.addRow(record)
-		} else if err := s.readHeader(record); err != nil {
+		s.line, _ = r.FieldPos(0)
+		add := s.addRow
+		if s.header == nil {
+			add = s.readHeader
+		}
+		if err := add(record); err != nil {
 			return err
 		}
 	}
@@ -178,22 +188,24 @@ func (s *sheet) read(in io.Reader) error {
 
 // addRow adds a row to s.raw, unless the row is empty or malformed. It notes what the row
 // contributes to the interpretation of other rows: the order of its date, the letters by which it
-// names the winner, and its key.
-func (s *sheet) addRow(record []string) {
+// names the winner, and its key. It returns a Fault if there are too many rows.
+func (s *sheet) addRow(record []string) error {
 	text := strings.Join(record, separator)
 	switch {
+	case len(s.raw)+len(s.Refused)+len(s.LeftOut) == MaxRows:
+		return Fault{Reason: TooManyRows, Value: strconv.Itoa(MaxRows)}
 	case strings.Trim(text, separator+" \t\u00a0") == "":
 		_ = s.leaveOut("", EmptyRow, "")
-		return
+		return nil
 	case len(record) != len(s.header):
 		s.refuse("", CellCount, strconv.Itoa(len(record))).Against = strconv.Itoa(len(s.header))
-		return
+		return nil
 	case !utf8.ValidString(text):
 		_ = s.refuse("", NotUTF8, strings.ReplaceAll(text, separator, " "))
-		return
+		return nil
 	case strings.Count(text, separator) >= len(record):
 		_ = s.refuse("", ControlChar, "U+0000")
-		return
+		return nil
 	}
 	s.cells = strings.Split(text, separator)
 	s.addDate(s.cell("date"))
@@ -208,6 +220,7 @@ func (s *sheet) addRow(record []string) {
 		s.rival[r.key] = r.line
 	}
 	s.raw = append(s.raw, r)
+	return nil
 }
 
 // sort puts the matches in the order of play. If it is unclear whether matches of the same time are
@@ -272,6 +285,7 @@ func newReader(in io.Reader) (*csv.Reader, error) {
 // is longer than maxRow.
 type lines struct {
 	in              io.Reader
+	isPlain         bool // quotes mean nothing
 	afterCR, quoted bool // the last byte was a CR; the next byte is inside quotes
 	line            int
 	start, size     int // the line where the row begins, and its bytes so far
@@ -289,7 +303,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			c = '\n'
 		}
 		read = append(read, c)
-		l.quoted = l.quoted != (c == '"')
+		l.quoted = l.quoted != (c == '"' && !l.isPlain)
 		if l.size++; c == '\n' {
 			l.line++
 			if !l.quoted {

@@ -90,7 +90,7 @@ type Row struct {
 	// Text is the same for rows with the same cells, whatever the quotes, delimiters and line
 	// endings. Together with Count, it identifies a match without an ID.
 	Text  string
-	Count int // 1 for the first row with this Text, 2 for the second
+	Count int // 1 for the first row with this Text, 2 for the second; 0 if one match can have it
 	// Ladder is the name of the ladder if the file says which, empty for the default ladder.
 	Ladder string
 	order  int // the number in the column order, which sorts matches of the same time
@@ -140,6 +140,8 @@ const (
 	TwoRoles     Reason = "two_roles"      // Value and Against are roles of the same column
 	DatesDiffer  Reason = "dates_differ"   // the day is first on Line, and the month on line Other
 	NotPeople    Reason = "not_people"     // the file has results or ratings instead of people
+	UnknownForm  Reason = "unknown_form"   // Value is its beginning, or its name and version
+	BadJSON      Reason = "bad_json"       // damaged, cut off, or not as expected at Value
 	BadChat      Reason = "bad_chat"       // no export of chats: broken at byte Value, or out of order at Line
 	NotGroup     Reason = "not_group"      // the chat is of the kind Value
 	NoSuchChat   Reason = "no_such_chat"   // the account does not have the chat
@@ -170,6 +172,7 @@ const (
 	TooManyPlayers Reason = "too_many_players" // more than MaxSide
 	SamePlayer     Reason = "same_player"      // Value is twice in the match
 	SamePerson     Reason = "same_person"      // Value is a player who is in the match under another name
+	SameName       Reason = "same_name"        // Value is the name of several players
 	NoDate         Reason = "no_date"          // though other rows have one
 	BadDate        Reason = "bad_date"         // not a date and time, or too long ago for a match
 	BadClock       Reason = "bad_clock"        // a clock change skipped or repeated the time
@@ -184,6 +187,7 @@ const (
 	BadRating      Reason = "bad_rating"       // not a whole number, or beyond the limits
 	HasPlayed      Reason = "has_played"       // a start rating for Value, who has a match in the season
 	TwoVersions    Reason = "two_versions"     // Line and Other differ, with the same id or player
+	ResultsDiffer  Reason = "results_differ"   // Line, with Value, and Other do not agree about a match
 )
 
 // The reasons to leave out a row.

@@ -349,7 +349,7 @@ func (f *failing) Read(p []byte) (int, error) {
 }
 
 // TestMemory checks that reading 50,000 rows, or a file without line endings, never takes more than
-// 100 MB.
+// 100 MB, and that reading a hostile tournament never takes more than 64 MB.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	var b strings.Builder
 	b.WriteString("date,home_team,away_team,home_score,away_score,tournament,city,country,neutral\n")
@@ -359,12 +359,25 @@ func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the memory 
 	}
 	o := options(t)
 	o.OrderByRow = true
+	const begin = `{"type":"Tournament","version":"5.1",`
+	var players strings.Builder
+	for n := range 12 {
+		fmt.Fprintf(&players, "001 %4d      %-77s%s\n", n+1, "Ann", strings.Repeat("  0000 - U", 6_000))
+	}
 	for name, file := range map[string]string{
-		"rows":           b.String(),
-		"commas":         strings.Repeat(",", 5<<20),
-		"commas in rows": header + strings.Repeat(strings.Repeat(",", 60_000)+"\n", 80),
-		"open quote":     header + `"` + strings.Repeat("x\n", 2<<20),
-		"faults":         header + strings.Repeat("x,,,y\n", 50_000),
+		"tournament of nothing":     begin + `"rounds":[{"plays":[` + strings.Repeat("{},", 99_000) + "{}]}]}",
+		"tournament of numbers":     begin + `"rounds":[{"plays":[` + strings.Repeat("0,", 99_000) + "0]}]}",
+		"tournament of disciplines": begin + `"rounds":[{"plays":[{"disciplines":[` + strings.Repeat("{},", 99_000) + "{}]}]}]}",
+		"tournament of teams":       begin + `"teams":[` + strings.Repeat(`{"_id":"x"},`, 99_000) + `{}]}`,
+		"tournament of depth":       begin + `"x":` + strings.Repeat("[", 3<<20),
+		"tournament without end":    begin + `"x":"` + strings.Repeat("x", 10<<20),
+		"tournament of byes":        players.String(),
+		"tournament in a line":      "012 x\n" + strings.Repeat("0", 10<<20),
+		"rows":                      b.String(),
+		"commas":                    strings.Repeat(",", 5<<20),
+		"commas in rows":            header + strings.Repeat(strings.Repeat(",", 60_000)+"\n", 80),
+		"open quote":                header + `"` + strings.Repeat("x\n", 2<<20),
+		"faults":                    header + strings.Repeat("x,,,y\n", 50_000),
 	} {
 		runtime.GC()
 		var before, after runtime.MemStats
@@ -374,11 +387,15 @@ func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the memory 
 			runtime.ReadMemStats(&after)
 			peak = max(peak, after.HeapInuse)
 		}, 0}
-		f, err := transfer.ReadCSV(in, o)
+		f, err := transfer.Read(in, o)
 		in.sample()
 		used := int64(peak) - int64(before.HeapInuse)
 		t.Logf("%s: %d rows, %d faults, %v, %d MB", name, len(f.Rows), len(f.Refused)+len(f.LeftOut), err, used>>20)
-		if used > 100<<20 {
+		most := int64(100 << 20)
+		if strings.HasPrefix(name, "tournament") {
+			most = 64 << 20
+		}
+		if used > most {
 			t.Errorf("%s: %d MB", name, used>>20)
 		}
 		if name == "rows" && len(f.Rows) != 50_000 {
