@@ -105,6 +105,36 @@ func TestKilledImporting(t *testing.T) {
 		run(undo()...)
 	}
 
+	// Years become seasons, which an export holds, and which an undo removes.
+	seasons := func(want int, when string) {
+		t.Helper()
+		equal(t, count(t, c.pool, `SELECT count(*) FROM seasons`), want, "seasons %s", when)
+	}
+	divided := append(file, "--seasons=yearly")
+	empty = imported(t, c.pool)
+	run(divided...)
+	full = imported(t, c.pool)
+	seasons(5, "after an import")
+	command = "export"
+	run("seasons.zip")
+	command = "import"
+	kill(crashpoint.Importing, 3, full, empty, undo()...)
+	seasons(5, "before the undo")
+	run(undo()...)
+	equal(t, imported(t, c.pool), empty, "after the undo of seasons")
+	seasons(1, "after the undo")
+	for _, visit := range []int{1, 4, 6, 9, 13} {
+		kill(crashpoint.Importing, visit, empty, full, divided...)
+		seasons(1, "before the import")
+	}
+	kill(crashpoint.Applied, 1, empty, full, divided...)
+	seasons(5, "after the import")
+	run(undo()...)
+	run("seasons.zip")
+	equal(t, imported(t, c.pool), full, "after a restore of seasons")
+	seasons(5, "after a restore")
+	run(undo()...)
+
 	c.start("SEND_MERGE=off")
 	c.at(crashpoint.Importing, 5, crashpoint.Stop)
 	p := start(file...)

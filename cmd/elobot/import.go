@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ import (
 
 type importCommand struct {
 	app.DatabaseConfig
-	File          string            `arg:"" optional:"" help:"The file of results or start ratings, in CSV, or the zip file of an export, to restore the group."`
+	File          string            `arg:"" optional:"" help:"The file of results or start ratings, in CSV, a tournament in TRF or of Kickertool, or the zip file of an export, to restore the group."`
 	Group         int64             `placeholder:"ID" help:"The group's Telegram id, such as --group=-1001234567890."`
 	Ladder        string            `placeholder:"NAME" help:"The name of the ranking, if it is not the group's default one."`
 	DryRun        bool              `help:"Say what would be imported, and write nothing."`
@@ -39,6 +40,7 @@ type importCommand struct {
 	OrderByRow    bool              `help:"Matches of the same time were played in the order of their rows."`
 	People        string            `placeholder:"FILE" help:"Who the names are: the people.csv that an earlier run wrote and you edited."`
 	SkipRefused   bool              `help:"Import the other rows although some are refused."`
+	Seasons       string            `enum:",yearly,monthly" default:"" placeholder:"yearly|monthly" help:"Divide a ranking without matches into seasons, in which the results are played."`
 	ClosedSeasons bool              `help:"Let the final tables of finished seasons change."`
 	Chat          string            `placeholder:"ID|NAME" help:"The chat in Telegram's export of an account."`
 	Bot           []string          `placeholder:"NAME" help:"Also read the commands of Telegram's export that name this bot, as in /match@NAME."`
@@ -93,6 +95,8 @@ func (c *importCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("there is no group with the Telegram id %d in this database", c.Group)
 	case errors.Is(err, ranking.ErrNoSuchLadder):
 		return fmt.Errorf("the group has no ranking %q in use", c.Ladder)
+	case errors.Is(err, ranking.ErrNotEmpty) && c.Seasons != "":
+		return errors.New("the ranking has matches or seasons already, so --seasons cannot divide it. Nothing was imported")
 	case errors.Is(err, ranking.ErrNotEmpty):
 		return errors.New("the group has matches, and an export is only restored into a group without any")
 	case errors.As(err, &fault):
@@ -165,7 +169,7 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladde
 		return err
 	}
 	now := time.Now()
-	file, err := transfer.ReadCSV(bytes.NewReader(data), transfer.Options{
+	file, err := transfer.Read(bytes.NewReader(data), transfer.Options{
 		Columns: c.Columns, Dates: transfer.DateOrder(c.Dates), OrderByRow: c.OrderByRow, Zone: importer.Zone, Now: now,
 	})
 	if err != nil {
@@ -174,6 +178,7 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladde
 	f := ranking.ImportFile{
 		File: file, Hash: fmt.Sprintf("%x", sha256.Sum256(data)), Again: c.Again, At: now,
 		SkipRefused: c.SkipRefused, ClosedSeasons: c.ClosedSeasons, DryRun: c.DryRun || file.Ask != "",
+		SeasonMonths: map[string]int{"yearly": 12, "monthly": 1}[c.Seasons],
 	}
 	if c.People != "" {
 		if f.People, err = readPeople(c.People); err != nil {
@@ -326,6 +331,7 @@ func (c *importCommand) printCounts(r ranking.ImportReport) {
 		rows  []int
 	}{
 		{"New players", r.Players, nil},
+		{"Seasons before the present one", r.Seasons, nil},
 		{"Equal to recorded matches; if they are the same, remove them from the file", len(r.Same), r.Same},
 		{"Left out, because a player is", len(r.Away), r.Away},
 		{"Recorded already", len(r.Known), r.Known},
@@ -347,7 +353,7 @@ func (c *importCommand) printCounts(r ranking.ImportReport) {
 // listed returns rows as text, such as "rows 2–5, 7".
 func (c *importCommand) listed(rows []int) string {
 	unit := c.unit
-	if len(rows) > 1 {
+	if rows = slices.Compact(slices.Clone(rows)); len(rows) > 1 { // a row may have several matches
 		unit += "s"
 	}
 	return unit + " " + ranking.RowRanges(rows, len(rows))

@@ -37,6 +37,10 @@ type importer interface {
 	KnownKeys(ctx context.Context, keys []string) ([]string, error)
 	// MakeRoom moves matches of the ladder to other positions, and returns ids for count new ones.
 	MakeRoom(ctx context.Context, in ladder.ID, moved []ladder.MovedPosition, count int) ([]ladder.MatchID, error)
+	// Divide ends the ladder's current season at the first of the given times, the next season at
+	// the second, and so on. The last season that begins has the end of the current one. Nobody is
+	// told.
+	Divide(ctx context.Context, chat ChatID, in Ladder, ends []time.Time) error
 	// Reserve gives an import its number and the numbers of its matches, and commits. Until the
 	// import is written, it counts as taken back.
 	Reserve(ctx context.Context, n *NewImport) error
@@ -162,6 +166,10 @@ type ImportFile struct {
 	Again []int
 	At    time.Time // when matches without a date count as played
 
+	// SeasonMonths divides a ladder without matches into seasons of so many months, unless it is 0.
+	// A month without a match belongs to the same season as the month after it.
+	SeasonMonths int
+
 	SkipRefused   bool // record the other matches
 	ClosedSeasons bool // the final tables of finished seasons may change
 	DryRun        bool // write nothing
@@ -187,6 +195,8 @@ type ImportReport struct {
 	// ones. If the file gives no time, the day counts.
 	Same []int
 	New  int // number of new matches
+	// Seasons is the number of seasons into which the ladder is divided, without the present one.
+	Seasons int
 	// AreStarts is set if the file has start ratings, not matches. Starts is then how many change.
 	AreStarts bool
 	Starts    int
@@ -226,7 +236,7 @@ func (i *Importer) Import(ctx context.Context, f ImportFile) (r ImportReport, er
 	}
 	changes := snap.imported(n)
 	changes.Seen = Seen{Group: snap.Group, Ladder: snap.Ladder, People: n.People}
-	if len(n.Matches) == 0 {
+	if len(n.Matches) == 0 || r.Seasons > 0 { // a season ends under the lock, so all is written under it
 		err = locked.Apply(ctx, changes)
 	} else {
 		err = p.stage(ctx, i.store, q, changes)
@@ -343,6 +353,9 @@ type planned struct {
 	snap   *Snapshot
 	named  namedPeople
 	parts  []importedPart
+	// starts are the ratings with which the players of earlier seasons begin the next part, if the
+	// import divides the ladder.
+	starts map[ladder.PlayerID]int
 }
 
 // importedPart is the part of an import that is in one season.
@@ -378,14 +391,15 @@ func (p *planned) newImport(ctx context.Context) (_ *NewImport, err error) {
 	for _, s := range p.before.Seasons {
 		// Matches are in the order of their times, and so of their seasons.
 		first := slices.IndexFunc(matches, func(m ImportedMatch) bool { return m.Season == s.ID })
-		if first < 0 {
+		if first < 0 && p.starts == nil {
 			continue
 		}
+		first = max(first, 0)
 		last := first
 		for last < len(matches) && matches[last].Season == s.ID {
 			last++
 		}
-		if s.ID != p.snap.Ladder.Season.ID {
+		if s.ID != p.snap.Ladder.Season.ID && p.starts == nil {
 			p.report.Closed = append(p.report.Closed, s)
 			n.Corrected = append(n.Corrected, s.ID)
 		}
@@ -463,6 +477,9 @@ func (p *planned) newMatches(ctx context.Context) ([]ImportedMatch, error) {
 	for i, m := range all {
 		times[i] = m.PlayedAt
 	}
+	if err := p.divide(ctx, times); err != nil {
+		return nil, err
+	}
 	places, moved := ladder.Place(p.before.Ordered, times)
 	ids, err := p.store.MakeRoom(ctx, p.snap.Ladder.ID, moved, len(all))
 	if err != nil {
@@ -501,7 +518,7 @@ func (p *planned) match(r *transfer.Row) (m ImportedMatch, ok bool) {
 	if m.isBasic = strings.HasPrefix(r.ID, transfer.BasicGroup); p.file.Chat.BotAPI() == int64(p.snap.Chat.ID) {
 		m.live = r.ID
 	}
-	m.isVague = r.ID == "" && (r.IsDay || r.When.IsZero())
+	m.isVague = r.ID == "" && r.Count > 0 && (r.IsDay || r.When.IsZero())
 	if m.isVague && slices.Contains(p.file.Again, r.Line) {
 		m.again = p.key("again", p.file.Hash, r.Line)
 	}
@@ -571,9 +588,9 @@ func (p *planned) newPlayers(n *NewImport) (added []PlayerChange) {
 
 // partOf returns the part of an import that consists of the given matches.
 func partOf(season ladder.SeasonID, matches []ImportedMatch) importedPart {
-	p := importedPart{
-		season: season, numbers: [2]int{matches[0].Number, matches[len(matches)-1].Number},
-		from: matches[0].Position, matches: matches,
+	p := importedPart{season: season, from: ladder.LastPosition, matches: matches}
+	if len(matches) > 0 {
+		p.from, p.numbers = matches[0].Position, [2]int{matches[0].Number, matches[len(matches)-1].Number}
 	}
 	seen := make(map[ladder.PlayerID]bool)
 	for _, m := range matches {
@@ -590,6 +607,11 @@ func partOf(season ladder.SeasonID, matches []ImportedMatch) importedPart {
 // replay plays the matches of a part at their places, and the later ones after them. It sets the
 // upsets of the matches that are not staged. It also returns how many later matches there are.
 func (p *planned) replay(ctx context.Context, part *importedPart) (w ladder.Rewrite, later int, err error) {
+	if p.starts != nil { // the players of the season before begin this one, too
+		before := p.parts[len(p.parts)-1].players
+		isBefore := func(player ladder.PlayerID) bool { return slices.Contains(before, player) }
+		part.players = slices.Concat(before, slices.DeleteFunc(part.players, isBefore))
+	}
 	h, err := p.store.MatchHistory(ctx, part.season, part.from, part.players...)
 	if err != nil {
 		return w, 0, err
@@ -616,7 +638,15 @@ func (p *planned) replay(ctx context.Context, part *importedPart) (w ladder.Rewr
 		k.Standing = nil // it may be in another season
 		s := k.StandingIn(p.snap.Ladder)
 		table[k.Player.ID] = &s
-		h.Standings = append(h.Standings, ladder.RankedPlayer{Standing: s})
+		was := s
+		if p.starts != nil {
+			was = ladder.Standing{Player: s.Player} // it is written without a match, too
+		}
+		h.Standings = append(h.Standings, ladder.RankedPlayer{Standing: was})
+	}
+	for player, start := range p.starts {
+		s := table[player]
+		s.Elo, s.StartElo, s.BestElo = start, start, start
 	}
 	added := make(map[ladder.MatchID]*ImportedMatch, len(part.matches))
 	h.Matches = slices.Grow(h.Matches, len(part.matches))
@@ -633,6 +663,14 @@ func (p *planned) replay(ctx context.Context, part *importedPart) (w ladder.Rewr
 		}
 		return m != nil
 	})
+	if l := p.snap.Ladder; p.report.Seasons > 0 {
+		p.starts = make(map[ladder.PlayerID]int, len(table))
+		for player, s := range table {
+			if p.starts[player] = l.Start; l.Halfway && s.Played > 0 {
+				p.starts[player] += (s.Elo - l.Start) / 2
+			}
+		}
+	}
 	return w, len(recorded.Matches), err
 }
 

@@ -103,6 +103,26 @@ func (l *locked) MakeRoom(
 	return ids, nil
 }
 
+// Divide implements ranking.Locked.
+func (l *locked) Divide(ctx context.Context, chat ranking.ChatID, in ranking.Ladder, ends []time.Time) error {
+	season := in.Season.ID
+	for i, at := range ends {
+		next := ranking.NewSeason{Ladder: in.ID, Ends: season, At: at}
+		if i == len(ends)-1 {
+			next.Until = in.Season.Ends
+		}
+		var batch pgx.Batch
+		batch.Queue(`DELETE FROM timers WHERE key = $1`, ranking.SeasonUntil{Ladder: in.ID, Season: season}.Timer())
+		queueNewSeason(&batch, ranking.Changes{Chat: chat}, &next)
+		batch.Queue(`SELECT season_id FROM ladders WHERE id = $1`, in.ID).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&season) })
+		if err := l.send(ctx, &batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeImport writes what an import or its undo changes besides the changes that every command
 // makes. It returns the changes that remain.
 func (l *locked) writeImport(ctx context.Context, c ranking.Changes) (ranking.Changes, error) {
@@ -514,5 +534,32 @@ func (l *locked) writeUndoneImport(ctx context.Context, u *ranking.UndoneImport)
 		      AND (known.came AND known.seen_at IS NOT NULL OR known.counts_as IS NOT NULL))
 		  AND NOT EXISTS (SELECT FROM sightings known WHERE known.group_id = $1 AND known.counts_as = s.player_id)`,
 		u.Group, seasons)
+	batch.Queue(undivide, u.Group, u.Number)
 	return l.send(ctx, &batch)
 }
+
+// undivide makes the first season of a ladder its only one, if the ladder has no matches any more.
+// Seasons of which the chat was told stay.
+const undivide = `
+	WITH divided AS (
+	    SELECT l.id, l.season_id AS last, s.id AS first FROM imports i JOIN ladders l ON l.id = i.ladder_id
+	    JOIN seasons s ON s.ladder_id = l.id AND s.number = 1
+	    WHERE i.group_id = $1 AND i.number = $2 AND NOT EXISTS (SELECT FROM matches WHERE ladder_id = l.id)
+	      AND NOT EXISTS (
+	        SELECT FROM groups g JOIN ensured_messages e ON e.chat_id = g.chat_id
+	        JOIN seasons told ON told.ladder_id = l.id
+	        WHERE g.id = $1 AND starts_with(e.object || ':', 'season:' || told.id || ':'))
+	), gone AS (
+	    SELECT s.id FROM divided JOIN seasons s ON s.ladder_id = divided.id AND s.id <> divided.first
+	), standings AS (
+	    DELETE FROM group_players WHERE season_id = ANY (ARRAY(SELECT id FROM gone))
+	), removed AS (
+	    DELETE FROM seasons WHERE id = ANY (ARRAY(SELECT id FROM gone)) RETURNING id, ends_at
+	), first AS (
+	    UPDATE seasons s SET ends_at = removed.ends_at, place_matches = NULL, halfway = NULL
+	    FROM divided JOIN removed ON removed.id = divided.last WHERE s.id = divided.first
+	), timer AS (
+	    UPDATE timers SET key = '` + ranking.SeasonTimer + `' || divided.id || ':' || first FROM divided
+	    WHERE last <> first AND key = '` + ranking.SeasonTimer + `' || divided.id || ':' || last
+	)
+	UPDATE ladders SET season_id = first FROM divided WHERE ladders.id = divided.id AND last <> first`
