@@ -47,9 +47,18 @@ type SentFile struct {
 
 // Files has the files that people have sent.
 type Files interface {
-	// Download returns the content of a file. It fails if the file has more than limit bytes.
+	// Download returns the content of a file. It fails with ErrFileTooLarge if the file has more
+	// than limit bytes or is too large for the messenger, and with ErrFileNotServed.
 	Download(ctx context.Context, id string, limit int64) ([]byte, error)
 }
+
+// The errors of Files after which trying again is pointless.
+var (
+	ErrFileTooLarge = errors.New("the file is too large")
+	// ErrFileNotServed means that the messenger's server keeps its files on its own disk, as a Bot
+	// API server does with --local.
+	ErrFileNotServed = errors.New("the messenger's server does not serve files")
+)
 
 // WithFiles makes the service import files, and returns the service. chats says how to read exports
 // of chats: which bot it is, and the names of its commands.
@@ -285,11 +294,21 @@ func (s *Service) download(ctx context.Context, c *call, f SentFile) (ok bool) {
 	err := retry.Do(ctx, retry.WithMaxRetries(downloadRetries, retry.NewConstant(downloadRetry)),
 		func(ctx context.Context) (err error) {
 			content, err = s.files.Download(ctx, f.ID, maxImportFile)
+			if errors.Is(err, ErrFileTooLarge) || errors.Is(err, ErrFileNotServed) {
+				return err
+			}
 			return retry.RetryableError(err)
 		})
 	if err != nil {
+		refusal := Refusal{Code: FileUnavailable}
+		switch {
+		case errors.Is(err, ErrFileTooLarge):
+			refusal = Refusal{Code: FileTooLarge, Matches: MaxImportMegabytes}
+		case errors.Is(err, ErrFileNotServed):
+			refusal.Code = FileNotServed
+		}
 		s.log.WarnContext(ctx, "failed to download a file", "key", c.Key, "chat_id", c.Chat.ID, "error", err)
-		*c = *c.onlySaying(Refusal{Code: FileUnavailable})
+		*c = *c.onlySaying(refusal)
 		return false
 	}
 	files := map[string][]byte{f.ID: content}

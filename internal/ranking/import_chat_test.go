@@ -35,6 +35,33 @@ func (g *game) sends(t *testing.T, file string) ranking.Notice {
 	return g.notice(t, o.Key)
 }
 
+// refusingFiles refuses the first requests with the errors, and then has no file.
+type refusingFiles []error
+
+func (f *refusingFiles) Download(context.Context, string, int64) ([]byte, error) {
+	err := (*f)[0]
+	*f = (*f)[1:]
+	return nil, fmt.Errorf("download: %w", err)
+}
+
+// TestImportOfNoFile checks that the bot says at once why it cannot have a file, if trying again is
+// pointless.
+func TestImportOfNoFile(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.begin(t)
+	away := errors.New("away for a moment")
+	for cause, want := range map[error]ranking.Refusal{
+		ranking.ErrFileTooLarge:  {Code: ranking.FileTooLarge, Matches: ranking.MaxImportMegabytes},
+		ranking.ErrFileNotServed: {Code: ranking.FileNotServed},
+	} {
+		files := refusingFiles{away, cause}
+		g.Service = g.newInstance().WithFiles(&files, transfer.ChatOptions{})
+		checkNotice(t, g.sends(t, "a"), want)
+		equal(t, "requests left", 0, len(files))
+	}
+}
+
 // TestImportChosenAtOnce checks that choices of two admins through two instances at the same time
 // both count, and that the file is imported once.
 func TestImportChosenAtOnce(t *testing.T) {

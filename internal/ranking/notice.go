@@ -295,6 +295,7 @@ const (
 	FileTooLong     RefusalCode = "file_too_long"    // a file has more than Matches rows
 	TooManyNames    RefusalCode = "too_many_names"   // a file has more than Matches names
 	GroupNotEmpty   RefusalCode = "group_not_empty"  // an export is restored only into a group without matches
+	FileNotServed   RefusalCode = "file_not_served"  // the messenger's server serves no files to the bot
 	FileUnavailable RefusalCode = "file_unavailable" // the messenger does not have the file, for now or forever
 
 	SentAsChannel RefusalCode = "sent_as_channel" // the person behind a channel is unknown

@@ -8,18 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"elobot/internal/ranking"
 )
 
-// ErrFileTooLarge means that a file exceeds the limit of the caller or of the Bot API server.
-var ErrFileTooLarge = errors.New("the file is too large")
-
-// ErrFileNotServed means that the Bot API server keeps its files on its own disk, as it does with
-// --local, and does not serve them.
-var ErrFileNotServed = errors.New("the Bot API server does not serve files: it runs with --local")
-
 // Download returns the content of a file that a person has sent to the bot. limit is the maximum
-// size in bytes. A larger file is ErrFileTooLarge. The other errors are ErrFileNotServed and those
-// of Call. They contain neither the address of the file nor the secret part of the token.
+// size in bytes. The errors are ranking.ErrFileTooLarge, ranking.ErrFileNotServed and those of Call.
+// They contain neither the address of the file nor the secret part of the token.
 func (c *Client) Download(ctx context.Context, fileID string, limit int64) ([]byte, error) {
 	var file struct {
 		Path string `json:"file_path"`
@@ -27,7 +22,7 @@ func (c *Client) Download(ctx context.Context, fileID string, limit int64) ([]by
 	}
 	err := c.Call(ctx, "getFile", map[string]string{"file_id": fileID}, &file)
 	if api, ok := errors.AsType[*APIError](err); ok && api.Says("file is too big") || file.Size > limit {
-		return nil, fmt.Errorf("download: %w", ErrFileTooLarge)
+		return nil, fmt.Errorf("download: %w", ranking.ErrFileTooLarge)
 	}
 	switch {
 	case err != nil:
@@ -35,7 +30,7 @@ func (c *Client) Download(ctx context.Context, fileID string, limit int64) ([]by
 	case file.Path == "":
 		return nil, fmt.Errorf("%w of getFile: no path", ErrOddResult)
 	case strings.HasPrefix(file.Path, "/") || strings.Contains(file.Path, `:\`):
-		return nil, fmt.Errorf("download: %w", ErrFileNotServed)
+		return nil, fmt.Errorf("download: %w", ranking.ErrFileNotServed)
 	}
 	const method = "download"
 	address := c.files + (&url.URL{Path: file.Path}).EscapedPath()
@@ -48,7 +43,7 @@ func (c *Client) Download(ctx context.Context, fileID string, limit int64) ([]by
 	case status != 0 && status != http.StatusOK:
 		return nil, &APIError{Method: method, Status: status}
 	case errors.Is(err, errTooLarge):
-		return nil, fmt.Errorf("download: %w", ErrFileTooLarge)
+		return nil, fmt.Errorf("download: %w", ranking.ErrFileTooLarge)
 	case err != nil:
 		return nil, err
 	case int64(len(content)) < file.Size:

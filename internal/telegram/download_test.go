@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 )
 
 func TestDownload(t *testing.T) {
@@ -28,13 +29,13 @@ func TestDownload(t *testing.T) {
 			t.Errorf("limit %d: %q, %v", limit, got, err)
 		}
 	}
-	if _, err := client.Download(ctx, file, 11); !errors.Is(err, ErrFileTooLarge) {
+	if _, err := client.Download(ctx, file, 11); !errors.Is(err, ranking.ErrFileTooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
 	if n := len(sim.CallsOf(botsim.Download)); n != 2 {
 		t.Errorf("%d downloads, also of a file that is known to be too large", n)
 	}
-	if _, err := client.Download(ctx, send(strings.Repeat("x", 20<<20+1)), 50<<20); !errors.Is(err, ErrFileTooLarge) {
+	if _, err := client.Download(ctx, send(strings.Repeat("x", 20<<20+1)), 50<<20); !errors.Is(err, ranking.ErrFileTooLarge) {
 		t.Errorf("over Telegram's limit: %v", err)
 	}
 	_, err := client.Download(ctx, "x", 5)
@@ -60,7 +61,7 @@ func TestOddDownloads(t *testing.T) {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", n)) }
 	}
 	isDone := func(err error) bool { return err == nil }
-	isTooLarge := func(err error) bool { return errors.Is(err, ErrFileTooLarge) }
+	isTooLarge := func(err error) bool { return errors.Is(err, ranking.ErrFileTooLarge) }
 	isCut := func(err error) bool {
 		connection, ok := errors.AsType[*ConnectionError](err)
 		return ok && connection.Connected && IsTransient(err)
@@ -85,9 +86,9 @@ func TestOddDownloads(t *testing.T) {
 		}, isCut},
 		"no path": {`{"file_size":5}`, http.NotFound, func(err error) bool { return errors.Is(err, ErrOddResult) }},
 		"a local server": {`{"file_path":"/var/lib/telegram-bot-api/` + testToken + `/documents/x.csv"}`, http.NotFound,
-			func(err error) bool { return errors.Is(err, ErrFileNotServed) }},
+			func(err error) bool { return errors.Is(err, ranking.ErrFileNotServed) }},
 		"a local server on Windows": {`{"file_path":"C:\\bots\\` + testToken + `\\documents\\x.csv"}`, http.NotFound,
-			func(err error) bool { return errors.Is(err, ErrFileNotServed) }},
+			func(err error) bool { return errors.Is(err, ranking.ErrFileNotServed) }},
 		"a path with other signs": {`{"file_path":"a b?c#d%2F/ж.csv"}`, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/file/bot"+testToken+"/a b?c#d%2F/ж.csv" {
 				http.NotFound(w, r)
