@@ -239,7 +239,8 @@ func testImportNoResults(t *testing.T, b *botFixture, group *botsim.Chat) {
 	page := b.importPage(group, b.olga)
 	rows := "date,a,b,score\n" + strings.Repeat("2026-01-02,Alice,Bob,3:1\n", 5001)
 	for want, content := range map[string]string{
-		"this is no text file":           "PK\x03\x04",
+		"this is no text file":           "%PDF-1.7\n",
+		"the export is damaged":          "PK\x03\x04",
 		"no columns for two sides":       "name,phone\nZoe,1\n",
 		"there are no rows":              "date,a,b,score\n",
 		"The file is larger than 5 MB":   string(bytes.Repeat([]byte("a,b\n"), 2<<20)),
@@ -250,7 +251,7 @@ func testImportNoResults(t *testing.T, b *botFixture, group *botsim.Chat) {
 	group.Reply(b.olga, page, "hello")
 	b.settle()
 	equal(t, b.matches(group), 0, "matches")
-	equal(t, len(group.BotMessages()), 6, "messages")
+	equal(t, len(group.BotMessages()), 7, "messages")
 }
 
 func testImportNoAdmin(t *testing.T, b *botFixture, group *botsim.Chat) {

@@ -255,7 +255,7 @@ func TestHostileExports(t *testing.T) {
 	}{
 		"empty":                  {"", transfer.NoExport},
 		"CSV":                    {"a,b,winner\nAlice,Bob,a\n", transfer.NoExport},
-		"another zip":            {"PK\x03\x04", transfer.NoExport},
+		"a damaged zip":          {"PK\x03\x04", transfer.BadExport},
 		"other JSON":             {`{"matches": [{}]}`, transfer.BadExport},
 		"no JSON":                {swap(`"ladders": [`, `"ladders": `), transfer.BadExport},
 		"truncated":              {export[:len(export)/2], transfer.BadExport},

@@ -57,10 +57,13 @@ type Export struct {
 	table   string // the name before what follows, empty at the end
 }
 
+// zipMark begins each zip file.
+const zipMark = "PK\x03\x04"
+
 // OpenExport begins to read an export from a file of the given size: from ExportName, or a zip file
 // with it. limit is the maximum length of ExportName. The error is a Fault if the file is refused.
 func OpenExport(file io.ReaderAt, size, limit int64) (*Export, error) {
-	first := make([]byte, 1)
+	first := make([]byte, len(zipMark))
 	if _, err := file.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -70,7 +73,10 @@ func OpenExport(file io.ReaderAt, size, limit int64) (*Export, error) {
 		if err == nil {
 			in, err = all.Open(ExportName)
 		}
-		if err != nil {
+		switch {
+		case all == nil && string(first) == zipMark:
+			return nil, Fault{Reason: BadExport}
+		case err != nil:
 			return nil, Fault{Reason: NoExport}
 		}
 	}
