@@ -33,19 +33,16 @@ func parseImportButton(args string) (b importButton, ok bool) {
 		return b, true
 	case args == exampleArg:
 		return importButton{example: true}, true
-	case len(parts) != 4:
+	case len(parts) != 3:
 		return b, false
 	}
 	number, err := strconv.Atoi(parts[1])
-	later, errLater := strconv.Atoi(parts[3])
-	b.back = ranking.TakeBackImport{
-		Import: number, Tag: ranking.MatchTag(parts[2]), Step: ranking.UndoStep(parts[0]), Shown: later,
-	}
-	return b, err == nil && errLater == nil && takeBackData(b.back) == callbackData(importCode, args)
+	b.back = ranking.TakeBackImport{Import: number, Tag: ranking.MatchTag(parts[2]), Step: ranking.UndoStep(parts[0])}
+	return b, err == nil && takeBackData(b.back) == callbackData(importCode, args)
 }
 
 func takeBackData(t ranking.TakeBackImport) string {
-	return callbackData(importCode, fmt.Sprintf("%s:%d:%s:%d", t.Step, t.Import, t.Tag, t.Shown))
+	return callbackData(importCode, fmt.Sprintf("%s:%d:%s", t.Step, t.Import, t.Tag))
 }
 
 func pressImport(_ *Router, _ *press, b importButton) ranking.Operation {
@@ -342,7 +339,7 @@ func (w words) takeBackPrompt(n ranking.TakeBackPrompt) string {
 }
 
 func takeBackButtons(n ranking.TakeBackPrompt, _ outbox.Item, w words) [][]button {
-	back := ranking.TakeBackImport{Import: n.Number, Tag: n.Tag, Step: ranking.UndoSure, Shown: n.Later}
+	back := ranking.TakeBackImport{Import: n.Number, Tag: n.Tag, Step: ranking.UndoSure}
 	keep := back
 	keep.Step = ranking.UndoKeep
 	return [][]button{{

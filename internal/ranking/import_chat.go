@@ -785,7 +785,6 @@ type TakeBackImport struct {
 	Import int
 	Tag    MatchTag
 	Step   UndoStep
-	Shown  int // the Later of the question
 }
 
 // UndoStep is a step of taking an import back.
@@ -847,7 +846,7 @@ func (t takeBack) decide(snap *Snapshot) (Decision, need, error) {
 	switch {
 	case n.Kept:
 		d.Page = n
-	case t.Step == UndoAsk, t.Shown != u.Later && !t.byTimer():
+	case t.Step == UndoAsk:
 		d.Page = TakeBackPrompt{n}
 	case u.Later > t.longest && !t.byTimer():
 		d.Page = Recalculating{Later: u.Later}

@@ -148,7 +148,7 @@ func TestImportOfManyLater(t *testing.T) {
 		states = append(states, withoutKeys(g.state(t)))
 
 		o := g.press(&zoe)
-		back := ranking.TakeBackImport{Import: 2, Tag: done.Tag, Step: ranking.UndoSure, Shown: 6}
+		back := ranking.TakeBackImport{Import: 2, Tag: done.Tag, Step: ranking.UndoSure}
 		must(t, g.Do(asAdmin(t), o, back))
 		if isLong {
 			checkNotice(t, message77[ranking.Recalculating](t, g), ranking.Recalculating{Later: 6})
