@@ -285,8 +285,11 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 		slices.Reverse(standIns[:])
 	}
 	byAccount := make(map[int]bool)
+	c.showAccount(sender)
 	for _, p := range slices.Concat(sides[0], sides[1]) {
-		byAccount[p] = c.anyShown(p, sender)
+		if byAccount[p] = c.anyShown(p, sender); byAccount[p] {
+			c.showAccount(p) // may claim a player of the match, so it must precede resolve
+		}
 	}
 	named := [2][]*entity{c.resolve(sides[0], byAccount), c.resolve(sides[1], byAccount)}
 	stay := func(a, b []*entity) (n int) {
@@ -304,7 +307,6 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 	if (exchanged > 0 || !fits(named[0])) && (here > 0 || !fits(named[1])) { // without a result, the bot might ask
 		written = " " + score.String()
 	}
-	c.showAccount(sender)
 	lineup := command.Command{Name: command.NameMatch, Written: command.NameMatch}
 	for i, players := range sides {
 		if i == 1 {
@@ -314,9 +316,6 @@ func (c *modelGroup) fixPlayersAny(rt *rapid.T) {
 			if c.isGuest(p) {
 				lineup.Args += c.people[p].Name + " "
 				continue
-			}
-			if byAccount[p] {
-				c.showAccount(p)
 			}
 			lineup.Args += "\uFFFC "
 			lineup.Mentions = append(lineup.Mentions, c.person(p, byAccount[p]))
