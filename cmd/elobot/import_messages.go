@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 // the bot, 0 if unknown.
 func (c *importCommand) importChat(ctx context.Context, store ranking.Store, owner ladder.UserID, in io.Reader) error {
 	c.unit = "message"
+	debug.SetMemoryLimit(48 << 20) // millions of messages need little more
 	importer, err := ranking.NewImporter(ctx, store, ranking.ExternalChatID(c.Group), c.Ladder)
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func (c *importCommand) importChat(ctx context.Context, store ranking.Store, own
 	}
 	for _, p := range parts {
 		if len(parts) > 1 {
-			fmt.Printf("%s: ", cmp.Or(p.Ladder, "The default ranking"))
+			fmt.Printf("Ranking %q:\n", p.Ladder)
 		}
 		r, err := p.Import(ctx, p.ImportFile)
 		if err == nil {
@@ -91,7 +93,8 @@ func askChat(chats []transfer.Chat) error {
 	for i, c := range chats {
 		listed[i] = strings.TrimSpace(fmt.Sprintf("%d %s", c.ID, c.Name))
 	}
-	return fmt.Errorf("say by --chat=ID which chat to read. Nothing was imported. The file has:\n%s", strings.Join(listed, "\n"))
+	return fmt.Errorf("say by --chat=ID which chat to read. Nothing was imported. The file has:\n%s",
+		strings.Join(listed, "\n"))
 }
 
 // describeChat prints what the export of a chat says, as it was understood.

@@ -135,7 +135,8 @@ type Importer struct {
 // NewImporter returns an importer into the ladder with the given name of the chat's group, or into
 // its default ladder if the name is empty. It fails with ErrNoSuchGroup or ErrNoSuchLadder.
 func NewImporter(ctx context.Context, store Store, chat ExternalChatID, name string) (*Importer, error) {
-	i := &Importer{store: store, query: Query{Chat: Chat{ID: chat}, KnownChat: true, Needs: Needs{Everybody: true, Topics: true}}}
+	needs := Needs{Everybody: true, Topics: true}
+	i := &Importer{store: store, query: Query{Chat: Chat{ID: chat}, KnownChat: true, Needs: needs}}
 	snap, err := store.Read(ctx, i.query)
 	switch {
 	case err != nil:

@@ -509,8 +509,8 @@ func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
 		return refused(o.request.File, err)
 	}
 	f := ImportFile{
-		File: read, People: people, Hash: fmt.Sprintf("%x", sha256.Sum256(content)), Guests: o.request.Guests, At: o.origin.SentAt,
-		SkipRefused: o.request.SkipRefused, ClosedSeasons: o.request.ClosedSeasons,
+		File: read, People: people, Hash: fmt.Sprintf("%x", sha256.Sum256(content)), At: o.origin.SentAt,
+		Guests: o.request.Guests, SkipRefused: o.request.SkipRefused, ClosedSeasons: o.request.ClosedSeasons,
 	}
 	if len(read.Rows)+len(read.Starts)+len(read.LeftOut)+rowsOf(read.Refused) > MaxImportRows {
 		return Decision{Notice: Refusal{Code: FileTooLong, Matches: MaxImportRows}}, nil, nil
@@ -526,27 +526,6 @@ func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
 		o.named = importer.identify(f, new(ImportReport))
 	}
 	return Decision{}, importStep{"who the people of a file are", o.importing}, nil
-}
-
-// readResults reads a file of results, or the export of a chat. people says who names are.
-func (o importOperation) readResults(
-	snap *Snapshot, content []byte, people map[string]string,
-) (transfer.File, error) {
-	if !transfer.IsChats(content) {
-		return transfer.Read(bytes.NewReader(content), transfer.Options{
-			Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
-		})
-	}
-	importer := Importer{snap: snap, query: Query{Ladder: snap.Ladder.ID}, named: true}
-	chat := importer.ChatOptions(people)
-	chat.Bots, chat.BotID, chat.Commands = o.chats.Bots, o.chats.BotID, o.chats.Commands
-	chat.Chat, chat.HasZone, chat.Now = fmt.Sprint(snap.Chat.ID), o.request.Zone, o.origin.SentAt
-	f, err := transfer.ReadChat(bytes.NewReader(content), chat)
-	if err == nil && f.Ask == transfer.AskChat {
-		err = transfer.Fault{Reason: transfer.NoSuchChat}
-	}
-	parts, _ := importer.ByLadder(ImportFile{File: f})
-	return parts[0].File, err
 }
 
 // restoreGroup restores the group if that was chosen. Otherwise, or if it is impossible, it ends
@@ -690,94 +669,6 @@ func RowRanges(rows []int, limit int) string {
 	}
 	return strings.Join(ranges, ", ")
 }
-
-// ImportPrompt says what a file contains, and asks what its import leaves open.
-type ImportPrompt struct {
-	Prompt  PromptID           `json:"prompt,omitempty"` // as in UndoPrompt
-	Tag     MatchTag           `json:"tag"`
-	File    string             `json:"file,omitempty"` // its name
-	Results int                `json:"results,omitempty"`
-	Starts  int                `json:"starts,omitempty"` // number of start ratings, if the file has no results
-	First   time.Time          `json:"first,omitzero"`   // zero if the file has no dates
-	Last    time.Time          `json:"last,omitzero"`
-	Zone    string             `json:"zone"`
-	Dates   transfer.DateOrder `json:"dates,omitempty"` // empty if nothing settles it
-	Unused  []string           `json:"unused,omitempty"`
-	Known   int                `json:"known,omitempty"`    // number of matches that are recorded already
-	LeftOut int                `json:"left_out,omitempty"` // number of rows that count for nothing
-	// Messages is set if the rows are messages of the export of a chat.
-	Messages bool `json:"messages,omitempty"`
-	// Refused is the number of faults of rows, and Faults has the first of them.
-	Refused int              `json:"refused,omitempty"`
-	Faults  []transfer.Fault `json:"faults,omitempty"`
-	// Unknown is the number of names that are not settled, and Names has the first of them.
-	Unknown int           `json:"unknown,omitempty"`
-	Names   []UnknownName `json:"names,omitempty"`
-	// People are the first people who cannot take part, and MorePeople counts the others.
-	People     []PersonFault     `json:"people,omitempty"`
-	MorePeople int               `json:"more_people,omitempty"`
-	Closed     []int             `json:"closed,omitempty"` // numbers of the seasons that are over and would change
-	Later      int               `json:"later,omitempty"`  // number of later matches, if there are too many to ask nothing
-	Ask        transfer.Question `json:"ask,omitempty"`
-	Choices    []ImportChoice    `json:"choices,omitempty"`
-	Export     *FoundExport      `json:"export,omitempty"` // nil unless the file is an export
-}
-
-// FoundExport is the export of a group.
-type FoundExport struct {
-	Title   string    `json:"title"`
-	At      time.Time `json:"at"`
-	Players int       `json:"players"`
-}
-
-var _ = notice.Register[ImportPrompt](notice.Kind{Name: "import_prompt", Purpose: notice.Outcome, Alone: true})
-
-// UnknownName is a name in a file.
-type UnknownName struct {
-	Name    string `json:"name"`
-	Similar string `json:"similar,omitempty"` // an excerpt of the players with similar names
-}
-
-// ImportDropped replaces an ImportPrompt that was canceled, has expired, or was answered by a
-// reply.
-type ImportDropped struct {
-	Answered bool `json:"answered,omitempty"` // another message answers the reply
-}
-
-var _ = notice.Register[ImportDropped](notice.Kind{Name: "import_dropped", Purpose: notice.Outcome})
-
-// ImportRefused says why a file was not read.
-type ImportRefused struct {
-	File     string         `json:"file,omitempty"`      // its name
-	OfPeople bool           `json:"of_people,omitempty"` // the file was to say who the people are
-	Fault    transfer.Fault `json:"fault"`
-}
-
-var _ = notice.Register[ImportRefused](
-	notice.Kind{Name: "import_refused", Purpose: notice.Answer, Alone: true, Refuses: true})
-
-// Imported says what an import has recorded.
-type Imported struct {
-	Number  int       `json:"number,omitempty"` // of the import; 0 if nothing was new
-	Tag     MatchTag  `json:"tag,omitempty"`    // of the import
-	Matches int       `json:"matches,omitempty"`
-	Starts  int       `json:"starts,omitempty"` // number of start ratings
-	First   time.Time `json:"first,omitzero"`
-	Last    time.Time `json:"last,omitzero"`
-	Players int       `json:"players,omitempty"`  // number of new players
-	LeftOut int       `json:"left_out,omitempty"` // number of rows that do not count, for whatever reason
-	Known   int       `json:"known,omitempty"`    // number of rows that were recorded already
-	// Equal and Same are as in ImportReport, as RowRanges.
-	Equal string `json:"equal,omitempty"`
-	Same  string `json:"same,omitempty"`
-	Later int    `json:"later,omitempty"` // number of matches that were calculated again
-	// Restored is set if the import is the restore of an export, with this number of Players. The
-	// Number is 0 if it has no matches.
-	Restored bool `json:"restored,omitempty"`
-	Kept     bool `json:"kept,omitempty"` // shown again, because an admin did not take the import back
-}
-
-var _ = notice.Register[Imported](notice.Kind{Name: "imported", Purpose: notice.Outcome, Alone: true})
 
 // TakeBackImport is the press of a button below an Imported or below the question that follows.
 // Only admins may take an import back.

@@ -69,7 +69,8 @@ func TestImportChosenAtOnce(t *testing.T) {
 	g := newGame(t)
 	g.begin(t)
 	files := fakeFiles{"a": "date,a,b,score\n2022-01-02,Alice,Bob,1:0\n2022-01-01,Alice,Cid,1:0\n2022-01-01,Bob,Cid,1:0\n"}
-	one, other := g.newInstance().WithFiles(files, transfer.ChatOptions{}), g.newInstance().WithFiles(files, transfer.ChatOptions{})
+	one := g.newInstance().WithFiles(files, transfer.ChatOptions{})
+	other := g.newInstance().WithFiles(files, transfer.ChatOptions{})
 	g.Service = one
 	for round := range 5 {
 		asked, ok := g.sends(t, "a").(ranking.ImportPrompt)

@@ -1,6 +1,8 @@
 package ranking
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,10 +96,32 @@ func (r *ImportReport) Add(o ImportReport) {
 			r.Faults = append(r.Faults, f)
 		}
 	}
-	r.Refused, r.NotAgain, r.Closed = append(r.Refused, o.Refused...), append(r.NotAgain, o.NotAgain...), append(r.Closed, o.Closed...)
+	r.Refused, r.Closed = append(r.Refused, o.Refused...), append(r.Closed, o.Closed...)
+	r.NotAgain = append(r.NotAgain, o.NotAgain...)
 	for to, from := range map[*[]int][]int{&r.Away: o.Away, &r.Known: o.Known, &r.Equal: o.Equal, &r.Same: o.Same} {
 		*to = append(*to, from...)
 		slices.Sort(*to)
 	}
 	r.New, r.Later = r.New+o.New, r.Later+o.Later
+}
+
+// readResults reads a file of results, or the export of a chat. people says who names are.
+func (o importOperation) readResults(
+	snap *Snapshot, content []byte, people map[string]string,
+) (transfer.File, error) {
+	if !transfer.IsChats(content) {
+		return transfer.Read(bytes.NewReader(content), transfer.Options{
+			Dates: o.request.Dates, OrderByRow: o.request.OrderByRow, Zone: snap.Display.Zone(), Now: o.origin.SentAt,
+		})
+	}
+	importer := Importer{snap: snap, query: Query{Ladder: snap.Ladder.ID}, named: true}
+	chat := importer.ChatOptions(people)
+	chat.Bots, chat.BotID, chat.Commands = o.chats.Bots, o.chats.BotID, o.chats.Commands
+	chat.Chat, chat.HasZone, chat.Now = fmt.Sprint(snap.Chat.ID), o.request.Zone, o.origin.SentAt
+	f, err := transfer.ReadChat(bytes.NewReader(content), chat)
+	if err == nil && f.Ask == transfer.AskChat {
+		err = transfer.Fault{Reason: transfer.NoSuchChat}
+	}
+	parts, _ := importer.ByLadder(ImportFile{File: f})
+	return parts[0].File, err
 }

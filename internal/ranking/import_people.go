@@ -44,7 +44,8 @@ func (i *Importer) identify(f ImportFile, r *ImportReport) namedPeople {
 		var person *command.Person
 		same := called[foldOr(name)]
 		if f.Accounts != nil && strings.HasPrefix(name, "@") { // only usernames
-			same = slices.DeleteFunc(slices.Clone(same), func(p command.Person) bool { return !strings.EqualFold("@"+p.Username, name) })
+			isOther := func(p command.Person) bool { return !strings.EqualFold("@"+p.Username, name) }
+			same = slices.DeleteFunc(slices.Clone(same), isOther)
 		}
 		account, isAccount := f.Accounts[name]
 		// Names pass on to other people, so what was typed long ago is only likely to mean them.

@@ -58,9 +58,9 @@ type File struct {
 	// First and Last are the times of the first and the last match, zero if the file has no dates.
 	First, Last time.Time
 
-	// Accounts has the accounts for which names in Rows stand. It is nil unless the file is an export
-	// of chats, in which people have typed all other names. Likely has the accounts that have typed
-	// names today, and Members the display names of accounts.
+	// Accounts has the accounts for which names in Rows stand. It is nil unless the file is an
+	// export of chats, in which people have typed all other names. Likely has the accounts that
+	// have typed names today, and Members the display names of accounts.
 	Accounts, Likely map[string]int64
 	Members          map[int64]string
 	Chat             Chat

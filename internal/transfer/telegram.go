@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -21,9 +20,11 @@ import (
 // The limits of an export of chats. They limit the memory.
 const (
 	maxMessage = 1 << 19 // bytes of a message
-	maxSaid    = 1 << 24 // bytes of all commands
-	chatDepth  = 4       // chats, list, chat, messages
+	maxSaid    = 1 << 22 // bytes of all commands
+	chatDepth  = 5       // account, chats, list, chat, messages
 	maxChats   = 1000    // that are told
+	maxSeen    = 3_000_000
+	maxMembers = 100_000
 )
 
 // supergroups is what Bot API ids of supergroups are below the ids in exports, and migrated is what
@@ -69,7 +70,7 @@ type Chat struct {
 // IsChats reports whether a file is Telegram's export of chats, by its beginning.
 func IsChats(head []byte) bool { return exportedChats.Match(head) }
 
-var exportedChats = regexp.MustCompile(`^(\x{FEFF})?\s*\{\s*("name"\s*:\s*("([^"\\]|\\.)*"|null)\s*,\s*"type"|` +
+var exportedChats = regexp.MustCompile(`^\s*\{\s*("name"\s*:\s*("([^"\\]|\\.)*"|null)\s*,\s*"type"|` +
 	`"(type|about|personal_information|chats|left_chats)")\s*:`)
 
 // ReadChat reads results from the commands in Telegram's export of a chat. Names that people have
@@ -78,10 +79,10 @@ var exportedChats = regexp.MustCompile(`^(\x{FEFF})?\s*\{\s*("name"\s*:\s*("([^"
 // fault is the id of a message. The error is a Fault if the whole file is refused, and otherwise
 // the error of in.
 func ReadChat(in io.Reader, o ChatOptions) (File, error) {
-	r := &chatReader{ChatOptions: o, people: map[int64]int32{}}
-	r.text = &budget{in: transform.NewReader(skipMark(in), repair{})}
+	r := &chatReader{ChatOptions: o, people: make(map[int64]int32), cards: make(map[int32]int32)}
+	r.text = &budget{in: transform.NewReader(in, repair{})}
 	r.json = json.NewDecoder(r.text)
-	err := r.readFile()
+	err := r.read(chatDepth)
 	var fault Fault
 	var syntax *json.SyntaxError
 	switch {
@@ -102,14 +103,6 @@ func ReadChat(in io.Reader, o ChatOptions) (File, error) {
 // broken returns a Fault behind the last message that could be read.
 func (r *chatReader) broken() Fault {
 	return Fault{Line: r.line, Message: r.line != 0, Reason: BadChat}
-}
-
-func skipMark(in io.Reader) io.Reader {
-	text := bufio.NewReader(in)
-	if mark, _ := text.Peek(len("\ufeff")); string(mark) == "\ufeff" {
-		_, _ = text.Discard(len(mark)) // never fails after Peek
-	}
-	return text
 }
 
 // repair turns the escapes of control characters that Telegram Desktop writes, such as \x0F, into
@@ -168,18 +161,19 @@ type chatReader struct {
 	text *budget
 	json *json.Decoder
 
-	isAccount bool
-	chats     []Chat // of an account
-	meant     []Chat // those of chats that ChatOptions.Chat may mean
-	chat      Chat   // the one being read
-	line      int    // the id of the current message
+	chats []Chat // of an account
+	meant []Chat // those of chats that ChatOptions.Chat may mean
+	chat  Chat   // the one being read
+	line  int    // the id of the current message
 
 	accounts []account
 	people   map[int64]int32 // indexes of accounts, by id
 	// seen has the messages of both halves, in pages, because growing a slice needs more memory.
-	seen [2][][]seenMessage
-	said []saidMessage
-	size int // bytes of said
+	seen  [2][][]seenMessage
+	last  [2]int32        // the ids of the last messages of both halves
+	cards map[int32]int32 // what messages of the bot reply to
+	said  []saidMessage
+	size  int // bytes of said
 }
 
 // account is a Telegram account. The name is empty if it is deleted.
@@ -190,9 +184,9 @@ type account struct {
 
 // seenMessage is what later messages may refer to.
 type seenMessage struct {
-	id, reply int32
-	author    int32 // an index of accounts, or nobody
-	topic     int32 // the id of the message that created the topic, 0 for General, or lost
+	id     int32
+	author int32 // an index of accounts, or nobody
+	topic  int32 // the id of the message that created the topic, 0 for General, or lost
 }
 
 const (
@@ -207,28 +201,6 @@ type saidMessage struct {
 	author, topic int32
 	to            seenMessage // what it replies to, if the file has that
 	isReply       bool        // it replies to a message, and not only to its topic
-}
-
-func (r *chatReader) readFile() error {
-	var one Chat
-	return r.object(func(key string) error {
-		switch key {
-		case "chats", "left_chats":
-			r.isAccount = true
-			return r.object(func(key string) error {
-				if key != "list" {
-					return r.skip(chatDepth)
-				}
-				return r.array(func() error {
-					var c Chat
-					return r.object(func(key string) error { return r.readChat(&c, key) })
-				})
-			})
-		case "name", "type", "id", "messages":
-			return r.readChat(&one, key)
-		}
-		return r.skip(chatDepth)
-	})
 }
 
 // next returns the next token.
@@ -248,15 +220,6 @@ func (r *chatReader) decode(v any) error {
 	return err
 }
 
-// token reads a token, which must be the given one.
-func (r *chatReader) token(want json.Delim) error {
-	token, err := r.next()
-	if err == nil && token != want {
-		err = r.broken()
-	}
-	return err
-}
-
 // items reads a list up to its end, whose beginning has been read. It calls each for each item.
 func (r *chatReader) items(each func() error) error {
 	for {
@@ -271,43 +234,35 @@ func (r *chatReader) items(each func() error) error {
 	}
 }
 
-// object reads an object. It calls each for each key.
-func (r *chatReader) object(each func(key string) error) error {
-	if err := r.token('{'); err != nil {
-		return err
-	}
-	return r.items(func() error {
-		key, err := r.next()
-		if err != nil {
-			return err
-		}
-		return each(key.(string)) // anything else is an error of the decoder
-	})
-}
-
-func (r *chatReader) array(each func() error) error {
-	if err := r.token('['); err != nil {
-		return err
-	}
-	return r.items(each)
-}
-
-// skip skips a value. It may be longer than a message if it consists of lists, up to that depth.
-func (r *chatReader) skip(depth int) error {
+// read reads a value, which may be longer than a message if it consists of lists, up to a depth. An
+// object with messages is a chat.
+func (r *chatReader) read(depth int) error {
 	if depth == 0 {
 		return r.decode(&ignored{})
 	}
 	token, err := r.next()
-	if begins, ok := token.(json.Delim); err != nil || !ok {
+	begins, isList := token.(json.Delim)
+	if err != nil || !isList {
 		return err
-	} else if begins == '[' {
-		return r.items(func() error { return r.skip(depth - 1) })
 	}
+	var c Chat
 	return r.items(func() error {
-		if _, err := r.next(); err != nil {
-			return err
+		if begins == '[' {
+			return r.read(depth - 1)
 		}
-		return r.skip(depth - 1)
+		switch key, err := r.next(); {
+		case err != nil:
+			return err
+		case key == "name":
+			return r.decode(&c.Name)
+		case key == "type":
+			return r.decode(&c.Kind)
+		case key == "id":
+			return r.decode(&c.ID)
+		case key == "messages":
+			return r.readChat(c, depth)
+		}
+		return r.read(depth - 1)
 	})
 }
 
@@ -315,36 +270,29 @@ type ignored struct{}
 
 func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
-// readChat reads the field of a chat with the given key.
-func (r *chatReader) readChat(c *Chat, key string) error {
-	switch key {
-	case "name":
-		return r.decode(&c.Name)
-	case "type":
-		return r.decode(&c.Kind)
-	case "id":
-		return r.decode(&c.ID)
-	case "messages":
-	default:
-		return r.skip(chatDepth)
-	}
-	isMeant := !r.isAccount || r.Chat != "" && slices.Contains(
+// readChat reads the messages of a chat, unless another one is meant. An account has its chats at a
+// lower depth.
+func (r *chatReader) readChat(c Chat, depth int) error {
+	isMeant := depth == chatDepth || r.Chat != "" && slices.Contains(
 		[]string{c.Name, strconv.FormatInt(c.ID, 10), strconv.FormatInt(c.BotAPI(), 10)}, r.Chat)
 	c.Name = excerpt(c.Name)
-	if len(r.chats) < maxChats {
-		r.chats = append(r.chats, *c)
+	if isMeant {
+		r.meant = append(r.meant, c)
 	}
-	if !isMeant || len(r.meant) > 0 {
-		if isMeant {
-			r.meant = append(r.meant, *c)
-		}
-		return r.skip(chatDepth)
+	if len(r.chats) < maxChats {
+		r.chats = append(r.chats, c)
+	}
+	if !isMeant || len(r.meant) > 1 {
+		return r.read(depth - 1)
 	}
 	if !strings.HasSuffix(c.Kind, "group") {
 		return Fault{Reason: NotGroup, Value: excerpt(c.Kind)}
 	}
-	r.chat, r.meant = *c, append(r.meant, *c)
-	return r.array(r.readMessage)
+	r.chat = c
+	if token, err := r.next(); err != nil || token != json.Delim('[') {
+		return cmp.Or(err, error(r.broken()))
+	}
+	return r.items(r.readMessage)
 }
 
 // BotAPI returns the id that the Bot API has for the chat.
@@ -472,12 +420,19 @@ func (r *chatReader) readMessage() error {
 	if m.Action == "topic_created" {
 		s.topic = m.ID
 	}
-	if err := r.keep(seenMessage{id: m.ID, reply: m.Reply, author: s.author, topic: s.topic}); err != nil {
+	if err := r.keep(seenMessage{id: m.ID, author: s.author, topic: s.topic}); err != nil {
 		return err
+	}
+	if r.chat.Messages > maxSeen || len(r.accounts) > maxMembers {
+		return Fault{Reason: TooManyRows, Value: strconv.Itoa(maxSeen)}
+	}
+	if s.author >= 0 && r.accounts[s.author].id == r.BotID {
+		r.cards[m.ID] = m.Reply
+		return nil
 	}
 	text := m.Text.String()
 	isTalk := r.Talk && len(text) < 256 && mayBeScore.MatchString(text)
-	if m.Type != "message" || s.author >= 0 && r.accounts[s.author].id == r.BotID || !strings.HasPrefix(text, "/") && !isTalk {
+	if m.Type != "message" || !strings.HasPrefix(text, "/") && !isTalk {
 		return nil
 	}
 	if r.size += len(text); len(r.said) >= MaxRows || r.size > maxSaid {
@@ -530,9 +485,10 @@ func (r *chatReader) keep(m seenMessage) error {
 		last++
 	}
 	page := &(*pages)[last]
-	if n := len(*page); n > 0 && (*page)[n-1].id >= m.id || n == 0 && last > 0 && (*pages)[last-1][pageLen-1].id >= m.id {
+	if m.id == 0 || m.id <= r.last[halfOf(m.id)] && r.last[halfOf(m.id)] != 0 {
 		return Fault{Line: int(m.id), Message: true, Reason: BadChat}
 	}
+	r.last[halfOf(m.id)] = m.id
 	*page = append(*page, m)
 	return nil
 }

@@ -130,7 +130,10 @@ func (c *chatResults) read() {
 	}
 }
 
-const ladderCommand = "ladder"
+const (
+	ladderCommand = "ladder"
+	maxLadders    = 100
+)
 
 // entities returns the entities of a message that commands need.
 func (s saidMessage) entities() (all []command.Entity) {
@@ -349,7 +352,9 @@ func (c *chatResults) readLadder(words []string) {
 	name := strings.Join(words[1:], " ")
 	switch strings.ToLower(words[0]) {
 	case "new":
-		c.Ladders = append(c.Ladders, name)
+		if len(c.Ladders) < maxLadders {
+			c.Ladders = append(c.Ladders, name)
+		}
 	case "use":
 		if strings.EqualFold(name, "none") {
 			name = ""
@@ -473,12 +478,15 @@ func (c *chatResults) amended() (m *chatMatch, reason Reason) {
 	var found []int
 	if s.isReply {
 		found = c.made[s.to.id]
-		if author := s.to.author; author >= 0 && c.accounts[author].id == c.BotID {
-			found = c.made[s.to.reply]
+		if of, isCard := c.cards[s.to.id]; isCard {
+			found = c.made[of]
 		}
 	} else {
 		for i, m := range slices.Backward(c.matches) {
-			if m.undone == 0 && isMine(m) && at.Sub(m.at) <= undoWindow {
+			if at.Sub(m.at) > undoWindow {
+				break
+			}
+			if m.undone == 0 && isMine(m) {
 				found = []int{i}
 				if m.by != sender || len(c.made[int32(m.Line)]) > 1 {
 					return nil, WhichMatch

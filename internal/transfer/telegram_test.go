@@ -189,7 +189,8 @@ func (w want) summary(f transfer.File) string {
 		return "ASK zone"
 	}
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	for _, r := range slices.SortedStableFunc(slices.Values(f.Rows), func(a, b transfer.Row) int { return cmp.Compare(a.Line, b.Line) }) {
+	byLine := func(a, b transfer.Row) int { return cmp.Compare(a.Line, b.Line) }
+	for _, r := range slices.SortedStableFunc(slices.Values(f.Rows), byLine) {
 		for _, name := range slices.Concat(r.Sides[:]...) {
 			if _, isAccount := f.Accounts[name]; !isAccount && !slices.Contains(names, name) {
 				names = append(names, name)
