@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"net/url"
 	"os"
@@ -202,7 +203,8 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 		b.settle()
 		return count(t, b.pool, `
 			SELECT count(*) FROM matches
-			WHERE undone_at IS NOT NULL AND idempotency_key = $1`, fmt.Sprintf("u:%d:%d:2", group.ID(), b.alice.ID))
+			WHERE undone_at IS NOT NULL AND idempotency_key = $1`,
+			fmt.Sprintf("u:%x", sha256.Sum256(fmt.Appendf(nil, "u:%d:%d:2", group.ID(), b.alice.ID))))
 	}
 	undone := func() int {
 		return count(t, b.pool,

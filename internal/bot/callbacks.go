@@ -102,6 +102,7 @@ const (
 	exportCode    = "x"
 	importCode    = "j"
 	offWebCode    = "z"
+	forgetCode    = "fm" // forget me
 )
 
 // callbacks returns the callbacks of all buttons. Callers must not modify the slice.
@@ -133,6 +134,7 @@ func tableOfCallbacks() []Callback {
 		}),
 		pageButton(importCode, nameImport, parseImportButton, pressImport),
 		inPrivate(pageButton(offWebCode, "settings", parseOffWeb, pressOffWeb)),
+		inPrivate(pageButton(forgetCode, nameForget, parseNothing, pressForget)),
 		asking(pageCode, "ranking", false, parsePage),
 		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion {
 			return stats.PlayerQuestion{Player: p}

@@ -108,6 +108,7 @@ func tableOfCommands() []Command {
 		{Name: "board", Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true},
 		{Name: "web", Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics},
 		{Name: nameMyData, Private: true, OnlyPrivate: true, Handle: myData, Topic: aboutSettings},
+		{Name: nameForget, Private: true, OnlyPrivate: true, Handle: does(ranking.ForgetMe{}), Topic: aboutSettings},
 		{Name: nameHelp, Private: true, Handle: help, Topic: aboutSettings},
 		{Name: "about", Private: true, Handle: about},
 	}

@@ -112,6 +112,9 @@ func (o outgoing) below() (labels, effects string) {
 			if b.web != "" {
 				effect += "opens " + b.web
 			}
+			if b.starts != "" {
+				effect += "starts " + b.starts
+			}
 			labels += " [" + b.text + "]"
 			effects += " [" + effect + "]"
 		}
@@ -223,6 +226,9 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["person_settings/on_web"] = ranking.PersonSettings{}
 	all["person_settings/off_web"] = ranking.PersonSettings{OffWeb: true}
 	all["private_only/mydata"] = PrivateOnly{Command: nameMyData}
+	all["forget/prompt"], all["forget/done"] = ranking.ForgetPrompt{}, ranking.ForgetDone{}
+	all["help/forgetme"] = Help{Topic: nameForget}
+	all["left_ranking/former"] = ranking.LeftRanking{Name: called(ranking.Former + "7"), How: ranking.HowOver}
 	all["greeting/for_file"] = Greeting{Private: true, ForFile: true}
 	add("results_summary", goldenSummaries())
 	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}

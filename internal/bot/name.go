@@ -31,18 +31,23 @@ func displayName(u user) string {
 	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), ranking.Nameless)
 }
 
-// nameNameless replaces each name ranking.Nameless in the value behind pointer with a placeholder
-// in the language of w.
+// nameNameless replaces each name ranking.Nameless or ranking.Former in the value behind pointer
+// with a placeholder in the language of w.
 func (w words) nameNameless(pointer any) {
-	ranking.EachName(pointer, func(name *ranking.Name) { *name = name.InPlaceOfNone(w.Text("names.nameless", nil)) })
+	ranking.EachName(pointer, func(name *ranking.Name) { *name = w.inPlaceOfNone(*name) })
 }
 
-// called returns a stored name or, for ranking.Nameless, a placeholder in the language of w.
+func (w words) inPlaceOfNone(n ranking.Name) ranking.Name {
+	return n.InPlaceOfNone(w.Text("names.nameless", nil), w.Text("names.former", nil))
+}
+
+// called returns a stored name or, for ranking.Nameless and ranking.Former, a placeholder in the
+// language of w.
 func (w words) called(name string) string {
 	if name == ranking.Nameless {
 		return w.Text("names.nameless", nil)
 	}
-	return name
+	return w.inPlaceOfNone(ranking.Name{Name: name}).Name
 }
 
 // cleanName is visibleName, but also cuts long names.

@@ -60,5 +60,5 @@ func (w words) nickShown(n ranking.NickShown) string {
 // numbered renders a stored name or, for ranking.Nameless, the name that has the number.
 func (w words) numbered(name string, number int) string {
 	n := ranking.Name{Name: name, Mark: strconv.Itoa(number)}
-	return showText(n.InPlaceOfNone(w.Text("names.nameless", nil)).Name)
+	return showText(w.inPlaceOfNone(n).Name)
 }

@@ -191,7 +191,8 @@ func (m *message) key(chat int64) string {
 	case m.ID != 0:
 		return messageKey(chat, m.ID)
 	case m.EphemeralID != 0:
-		return fmt.Sprintf("u:%d:%d:%d", chat, from, m.EphemeralID)
+		// Without the hash, the id of the sender would be stored as long as the match.
+		return fmt.Sprintf("u:%x", sha256.Sum256(fmt.Appendf(nil, "u:%d:%d:%d", chat, from, m.EphemeralID)))
 	case m.update != 0:
 		return fmt.Sprintf("u:%d", m.update)
 	}

@@ -220,6 +220,7 @@ func TestWhichLadder(t *testing.T) {
 		"season":   {"", ofLadder, ""},
 		"alltime":  {"", ofLadder, ""},
 		"web":      {"", anywhere("chess"), ""}, // concerns the group
+		"forgetme": {"", unnamed, ""},           // concerns all groups
 		"help":     {"", unnamed, ""},
 		"mydata":   {"", unnamed, ""},
 		"about":    {"", unnamed, ""},

@@ -109,5 +109,32 @@ func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64
 			}
 		}
 	}
+	err = Transact(ctx, pool, lease, func(tx pgx.Tx) error { return DeleteForgottenChats(ctx, tx) })
+	if err != nil {
+		return removed, fmt.Errorf("delete forgotten chats: %w", Translate(err))
+	}
 	return removed, nil
+}
+
+// DeleteForgottenChats deletes the private chats whose people were forgotten, once nothing waits to
+// be sent there. It goes through all notices, but only if there are such chats.
+func DeleteForgottenChats(ctx context.Context, tx pgx.Tx) error {
+	gone, err := Collect(ctx, tx, "find forgotten chats", pgx.RowTo[int64], `
+		SELECT id FROM chats c
+		WHERE forgotten AND NOT EXISTS (SELECT FROM outbox WHERE chat_id = c.id AND finished_at IS NULL)`)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	var batch pgx.Batch
+	// The keys of the commands of a chat have its id, and ";" follows ":".
+	batch.Queue(`
+		DELETE FROM handled_commands USING chats c, unnest(ARRAY['m:', 'e:']) AS begin
+		WHERE c.id = ANY ($1) AND key > begin || telegram_chat_id || ':' AND key < begin || telegram_chat_id || ';'`, gone)
+	batch.Queue(`
+		DELETE FROM dead_letters WHERE outbox_id IN (SELECT id FROM outbox WHERE chat_id = ANY ($1))`, gone)
+	for _, table := range []string{"prompts", "timers", "ensured_messages", "outbox"} {
+		batch.Queue(`DELETE FROM `+table+` WHERE chat_id = ANY ($1)`, gone)
+	}
+	batch.Queue(`DELETE FROM chats WHERE id = ANY ($1)`, gone)
+	return tx.SendBatch(ctx, &batch).Close()
 }

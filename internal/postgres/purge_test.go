@@ -61,7 +61,7 @@ func TestPurgeInBatches(t *testing.T) {
 				deleted++
 			}
 		}
-		begun -= 7 // the transactions of the other purges
+		begun -= 8 // the transactions of the other purges
 		if begun != batches || deleted != batches {
 			t.Errorf("%d keys were removed in %d transactions by %d statements, want %d", old, begun, deleted, batches)
 		}

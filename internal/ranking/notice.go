@@ -3,6 +3,7 @@ package ranking
 import (
 	"cmp"
 	"reflect"
+	"strings"
 	"time"
 
 	"elobot/internal/ladder"
@@ -29,11 +30,20 @@ type Name struct {
 // language and a number instead.
 const Nameless = "…"
 
-// InPlaceOfNone returns the name to show for n: if n is Nameless, the given word with the number
-// that distinguishes the nameless players of a group, otherwise n.
-func (n Name) InPlaceOfNone(word string) Name {
-	if n.Name == Nameless {
-		n.Name, n.Mark = word+" "+cmp.Or(n.Mark, "1"), ""
+// Former begins the stored name of a person who was forgotten. The number by which their group
+// knows the person follows, except where no group is concerned. No other name has this character.
+const Former = "\x1a"
+
+// InPlaceOfNone returns the name to show for n: if n is Nameless, the word for that with the number
+// that distinguishes the nameless players of a group; if n is Former, the words for that with the
+// number; otherwise n.
+func (n Name) InPlaceOfNone(nameless, former string) Name {
+	number, isFormer := strings.CutPrefix(n.Name, Former)
+	switch {
+	case n.Name == Nameless:
+		n.Name, n.Mark = nameless+" "+cmp.Or(n.Mark, "1"), ""
+	case isFormer:
+		n.Name, n.Mark = strings.TrimSpace(former+" "+number), ""
 	}
 	return n
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"elobot/internal/command"
@@ -336,11 +337,12 @@ type Beside struct {
 	PrivateChat  *ChatID        // the sender's private chat, 0 if the bot cannot write to it
 }
 
-// everybody returns the entries of Everybody as people.
-func (s *Snapshot) everybody() []command.Person {
-	people := make([]command.Person, len(s.Everybody))
-	for i, k := range s.Everybody {
-		people[i] = k.person()
+// everybody returns the entries of Everybody as people, except those who were forgotten.
+func (s *Snapshot) everybody() (people []command.Person) {
+	for _, k := range s.Everybody {
+		if p := k.person(); !strings.HasPrefix(p.Name, Former) {
+			people = append(people, p)
+		}
 	}
 	return people
 }
@@ -555,7 +557,7 @@ type Decision struct {
 // Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
 // *MovedMatch, *Remapping, *NewStanding, *Left, *TakenOut, *CameBack, *Ignored, *UndoneDay,
 // *NewNick, *ChangedSetting, *ChangedBoard, *ChangedLadder, *NewSeason, *SeasonUntil, *ToldSeason,
-// *Greeted, *NewImport, *UndoneImport, *RestoredGroup or *OffWeb.
+// *Greeted, *NewImport, *UndoneImport, *RestoredGroup, *OffWeb or *Forgotten.
 type Effect interface {
 	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome

@@ -185,11 +185,12 @@ func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())
 func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
 
 // Name returns the name of a player, or a general text for a player whom the board does not name,
-// and for a nameless one. The distinguishing mark, if there is one, follows in parentheses.
+// and for a nameless or former one. The distinguishing mark, if there is one, follows in
+// parentheses.
 func (v *visit) Name(n ranking.Name) string {
 	switch number := v.Group.Unnamed[n.Player]; number {
 	case 0:
-		n = n.InPlaceOfNone(v.T("names.nameless"))
+		n = n.InPlaceOfNone(v.T("names.nameless"), v.T("names.former"))
 	case 1:
 		n = ranking.Name{Name: v.T("web.unnamed")}
 	default:

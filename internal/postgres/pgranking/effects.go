@@ -72,6 +72,8 @@ func (s *Store) effect(c ranking.Changes) effect {
 		return effect{writeChat: func(b *pgx.Batch) { queueUntil(b, c.Chat, *e) }}
 	case *ranking.ToldSeason:
 		return effect{sends: true, writeChat: func(b *pgx.Batch) { queueTold(b, c.Chat, c.Key, e.Season, "{}") }}
+	case *ranking.Forgotten: // the rest is written before
+		return effect{writeChat: func(b *pgx.Batch) { b.Queue(forgetChat, e.User) }}
 	case *ranking.Greeted:
 		return effect{writeChat: func(b *pgx.Batch) { queueGreeted(b, c.Chat, e) }}
 	default:

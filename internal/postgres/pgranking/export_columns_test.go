@@ -18,7 +18,7 @@ const leftOut = `
 
 	of the chat, or of the database alone:
 	chats.telegram_chat_id chats.kind chats.title chats.is_active chats.frozen_until chats.parked_at chats.parked_until
-	chats.parkings chats.added_at chats.greeted_at chats.created_at groups.created_at players.created_at
+	chats.parkings chats.forgotten chats.added_at chats.greeted_at chats.created_at groups.created_at players.created_at
 	players.added_by group_players.version
 
 	secrets, and what is made of them:

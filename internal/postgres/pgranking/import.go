@@ -133,6 +133,8 @@ func (l *locked) writeImport(ctx context.Context, c ranking.Changes) (ranking.Ch
 		c.Seen.People = nil
 	case *ranking.UndoneImport:
 		err = l.writeUndoneImport(ctx, e)
+	case *ranking.Forgotten:
+		err = l.forget(ctx, *e)
 	default:
 		return c, nil
 	}

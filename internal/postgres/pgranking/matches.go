@@ -277,14 +277,15 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 // the player.
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
 	// A player who has been merged into another player in the meantime, now counts as another
-	// player, or was deleted must not join a ladder again. A player with a match is not deleted,
-	// even without a name. A player who has left another ladder of the group has left this ladder
-	// too.
+	// player, was deleted, or was forgotten since the read must not join a ladder again. A player
+	// with a match is not deleted, even without a name. A player who has left another ladder of the
+	// group has left this ladder too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
 		), player AS (
 		    SELECT id, display_name FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL
+		      AND (NOT starts_with(display_name, '`+ranking.Former+`') OR (SELECT name ~ '^(`+ranking.Former+`|$)' FROM new))
 		      AND NOT EXISTS (
 		          SELECT FROM sightings WHERE player_id = players.id
 		            AND group_id = (SELECT group_id FROM seasons WHERE id = $1) AND (counts_as IS NOT NULL

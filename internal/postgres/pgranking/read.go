@@ -467,7 +467,8 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		    SELECT *, count(*) OVER () = 4 AND sum(side) OVER () = 6 AS doubles
 		    FROM match_players WHERE match_id = last.id) AS part
 		LEFT JOIN LATERAL (
-		    SELECT * FROM players WHERE id = part.player_id AND part.side = 3 - last.side LIMIT 1) AS p ON true
+		    SELECT * FROM players WHERE id = part.player_id AND part.side = 3 - last.side
+		        AND NOT starts_with(display_name, '` + ranking.Former + `') LIMIT 1) AS p ON true
 		ORDER BY m.id DESC, part.place`
 	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ladder.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
 		var match, before int64

@@ -85,7 +85,7 @@ func queueMapped(batch *pgx.Batch, m *ranking.Mapping, players []ladder.PlayerID
 		LEFT JOIN sightings s ON s.group_id = $1 AND s.player_id = p.id
 		WHERE p.id = ANY ($2) AND p.merged_into IS NULL
 		  AND (p.telegram_user_id IS NOT NULL OR p.display_name <> '`+ranking.Nameless+`')
-		  AND (p.group_id = $1 OR p.telegram_user_id IS NOT NULL AND (
+		  AND (p.group_id = $1 OR p.group_id IS NULL AND (
 		    s.player_id IS NOT NULL OR EXISTS (
 		        SELECT FROM group_players g JOIN seasons ON seasons.id = g.season_id
 		        WHERE g.player_id = p.id AND seasons.group_id = $1)))`,
