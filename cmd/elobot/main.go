@@ -33,6 +33,7 @@ type commands struct {
 	Verify   verifyCommand   `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`
 	Import   importCommand   `cmd:"" help:"Import results from a CSV file into a group's ranking, restore an export, or take an import back."`
 	Export   exportCommand   `cmd:"" help:"Write all data of a group into a zip file: an export that elobot import restores, and CSV files for spreadsheets."`
+	Forget   forgetCommand   `cmd:"" help:"Forget a person, whose matches stay, or delete a group."`
 	Dead     deadCommand     `cmd:"" help:"List, retry or drop dead letters: updates and notices that failed for good."`
 	Adopt    adoptCommand    `cmd:"" help:"Hand the database over to another bot: the one with this token."`
 	Database databaseCommand `cmd:"" help:"Run a program such as psql or pg_dump on the bot's own database, which elobot run keeps without DATABASE_URL."`

@@ -370,6 +370,7 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 		d.well("backlog", "%s, and %d more for chats that are closed or limited", notices(f.Waiting), f.HeldBack)
 	}
 	d.detached(ctx, pool)
+	d.abandoned(ctx, pool)
 	if f.DeadLetters > 0 {
 		d.wrong("dead letters", "%d: `elobot dead list` shows why they failed", f.DeadLetters)
 	} else {
@@ -386,6 +387,19 @@ func (d *doctor) detached(ctx context.Context, pool *pgxpool.Pool) {
 	}
 	for _, g := range groups {
 		d.well("old rankings", "%s has no chat, and %d of its matches are kept: another group has the chat", g, g.Matches)
+	}
+}
+
+// abandoned proposes to delete the groups that removed the bot long ago.
+func (d *doctor) abandoned(ctx context.Context, pool *pgxpool.Pool) {
+	groups, err := patiently(ctx, pgranking.NewStore(pool, func(outbox.Lane) {}).Abandoned)
+	switch {
+	case err != nil:
+		d.failed("old groups", err)
+	case len(groups) > 0:
+		d.well("old groups",
+			"%d removed the bot a year ago or earlier, such as %d: `elobot forget --group=%[2]d` deletes one",
+			len(groups), groups[0])
 	}
 }
 
