@@ -229,7 +229,7 @@ func TestForgetMe(t *testing.T) {
 	checkDump(t, b.pool, false, b.traces)
 	matches := b.matches(group)
 	asked := b.send(b.olga, b.importPage(group, b.olga), "again.csv", importedFile)
-	says(t, visible(b.pressed(b.olga, asked, "All new guests")), "again.csv")
+	says(t, visible(b.pressed(b.olga, asked, "All new guests")), "Nothing was imported")
 	equal(t, b.matches(group), matches, "matches")
 	equal(t, count(t, b.pool, `SELECT count(*) FROM players`), players, "players after the same file")
 	// Whoever names the person again means somebody new.

@@ -83,7 +83,9 @@ var permittedRows = []permitted{
 
 // notTried are the codes of buttons that lead only to questions, as those of a page of the ranking
 // do, and of buttons in private chats, which are about their only member.
-var notTried = []string{playerCode, againstCode, matchesCode, historyCode, chartCode, postChartCode, offWebCode}
+var notTried = []string{
+	playerCode, againstCode, matchesCode, historyCode, chartCode, postChartCode, offWebCode, forgetCode,
+}
 
 // lacksPermission lists the refusals of people who may not do something.
 var lacksPermission = []ranking.RefusalCode{

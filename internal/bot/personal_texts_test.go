@@ -16,7 +16,7 @@ import (
 const impersonal = `bot release source time_zones time_zone title list topic of_ladder period column
 	reason code ask choices dates zone prompt unused kind change first how in from to games doubt form view tag
 	ladder ladders instead after before open language meant key id chat match settled
-	ended group asker back picked player size message`
+	ended group asker back picked player size message equal same user`
 
 // TestPersonalTexts checks that each text and each id in a notice or a stored prompt either is one
 // that may have a person's name, or cannot have one.

@@ -37,7 +37,7 @@ matches: id group_id ladder_id season_id reported_by undone_by idempotency_key |
     alone, keys name nobody | deleted | keys have the former id | exported without keys
 outbox: chat_id key payload addressee_id addressee match_id object supersede_key batch | names are
     looked up | cleaned | deleted | passes on | of the chat
-players: id telegram_user_id group_id username display_name folded merged_into | claimed ones lose
+players: id telegram_user_id added_by group_id username display_name folded merged_into | claimed ones lose
     the username | former | former, if no other group knows them | - | exported
 prompts: id chat_id match_id request answerer_id | answers check the players again | closed and
     emptied | deleted | passes on | of the chat
