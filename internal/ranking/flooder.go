@@ -12,7 +12,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// MaxAdded is the maximum number of people whom a member may name for the first time in a day.
+// MaxAdded is the maximum number of people whom a member may name for the first time in a group and
+// in a day.
 // Admins have no limit, because an organizer may report a whole evening.
 const MaxAdded = 20
 
@@ -27,7 +28,7 @@ func (c *call) overAdded(ctx context.Context, store writer, snap *Snapshot, chan
 	if added == 0 || changes.Seen.AddedBy == 0 || c.Retried || c.admin == IsAdmin {
 		return nil, nil, nil
 	}
-	before, err := store.AddedInADay(ctx, changes.Seen.AddedBy)
+	before, err := store.AddedInADay(ctx, snap.Group, changes.Seen.AddedBy)
 	if err != nil || before+added <= MaxAdded {
 		return nil, nil, err
 	}

@@ -167,8 +167,14 @@ func TestTooManyAdded(t *testing.T) {
 	checkNotice(t, g.guest(t, &alice, "Tim"), tooMany)
 	g.has(t, players, "players")
 	for what, report := range map[string]func() ranking.Notice{
-		"known people":       func() ranking.Notice { return g.record(t, &alice, alice, bob, 3, 1) },
-		"somebody else":      func() ranking.Notice { return g.record(t, &bob, newcomer(), newcomer(), 3, 1) },
+		"known people":  func() ranking.Notice { return g.record(t, &alice, alice, bob, 3, 1) },
+		"somebody else": func() ranking.Notice { return g.record(t, &bob, newcomer(), newcomer(), 3, 1) },
+		"another group": func() ranking.Notice {
+			o := g.origin(&alice)
+			o.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
+			must(t, g.RecordMatch(t.Context(), o, dbtest.Singles(newcomer(), newcomer(), ladder.Score{A: 3})))
+			return g.notice(t, o.Key)
+		},
 		"oneself":            func() ranking.Notice { return g.record(t, &carol, carol, bob, 3, 1) },
 		"an anonymous admin": func() ranking.Notice { return g.record(t, nil, newcomer(), newcomer(), 3, 1) },
 		"an admin": func() ranking.Notice {

@@ -133,7 +133,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 		{Name: "count the people whom somebody has added", Run: func(ctx context.Context) error {
-			_, err := store.AddedInADay(ctx, 1)
+			_, err := store.AddedInADay(ctx, snap.Group, 1)
 			return err
 		}, Want: 1},
 		{Name: "read what a player has reported", Run: func(ctx context.Context) error {

@@ -13,9 +13,13 @@ import (
 )
 
 // AddedInADay implements ranking.Store.
-func (s *Store) AddedInADay(ctx context.Context, by ladder.PlayerID) (added int, err error) {
-	const sql = `SELECT count(*) FROM players WHERE added_by = $1 AND created_at > now() - interval '1 day'`
-	if err := s.db.QueryRow(ctx, sql, by).Scan(&added); err != nil {
+func (s *Store) AddedInADay(
+	ctx context.Context, group ranking.GroupID, by ladder.PlayerID,
+) (added int, err error) {
+	const sql = `
+		SELECT count(*) FROM players
+		WHERE added_by = $1 AND created_at > now() - interval '1 day' AND coalesce(group_id, $2) = $2`
+	if err := s.db.QueryRow(ctx, sql, by, group).Scan(&added); err != nil {
 		return 0, fmt.Errorf("count the people whom somebody has added: %w", Translate(err))
 	}
 	return added, nil
