@@ -69,6 +69,23 @@ func testImportCorrectedFile(t *testing.T, b *botFixture, group *botsim.Chat) {
 	says(t, visible(rows), "more than 5000 rows")
 }
 
+// testImportExportedChat checks that Telegram's export of a chat is imported in the chat, after the
+// questions of an old one.
+func testImportExportedChat(t *testing.T, b *botFixture, group *botsim.Chat) {
+	file := func(when string) string {
+		const message = `{"id": %d, "type": "message", %s, "from": "%s", "from_id": "user%d", %s}`
+		return fmt.Sprintf(`{"name": "Club", "type": "private_group", "id": 7, "messages": [%s, %s]}`,
+			fmt.Sprintf(message, 1, when, "Bob", b.bob.ID, `"text": "well played"`),
+			fmt.Sprintf(message, 2, when, "Alice", b.alice.ID, `"text": "/gané", "reply_to_message_id": 1`))
+	}
+	asked := b.send(b.olga, b.importPage(group, b.olga), "result.json", file(`"date": "2021-07-09T21:14:05"`))
+	says(t, visible(asked), "no time zone")
+	says(t, visible(b.pressed(b.olga, asked, "In the group’s time zone")), "1 match", "9 July 2021")
+	known := b.send(b.olga, b.importPage(group, b.olga), "result.json", file(`"date_unixtime": "1625865245"`))
+	says(t, visible(known), "Nothing was imported")
+	equal(t, b.matches(group), 1, "matches")
+}
+
 // buttons returns the labels of the buttons below a message.
 func buttons(m botsim.Message) string {
 	var labels []string
@@ -105,6 +122,7 @@ func TestImportInTheChat(t *testing.T) {
 		{"hostile names", testImportHostile},
 		{"start ratings", testImportStarts},
 		{"restore", testImportRestore},
+		{"export of a chat", testImportExportedChat},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h.later.Add(61)

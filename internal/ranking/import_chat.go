@@ -491,6 +491,7 @@ func (o importOperation) readFile(snap *Snapshot) (Decision, need, error) {
 	content := o.files[o.request.File.ID]
 	var fault transfer.Fault
 	switch export, err := (restorePlan{content: content}).open(); {
+	case transfer.IsChats(content):
 	case err == nil:
 		o.export = &export.Header
 		return Decision{}, importStep{"the export in a file", o.importing}, nil
