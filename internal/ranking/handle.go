@@ -223,6 +223,12 @@ func (j *job) ignoresChat(snap *Snapshot) bool { return j.knownChatOnly && snap.
 // what it shows about people.
 func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
+	if c.Trigger == ByTimer && c.Pressed != 0 && d.Notice != nil { // instead of Recalculating
+		d.Page, d.Notice = d.Notice, nil
+		if c.found != nil {
+			d.Closes = &ClosedPrompt{ID: c.found.prompt.ID, As: PromptExpired}
+		}
+	}
 	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
 	changes := Changes{
 		Decision: d, Seen: c.seen(snap, adds), Key: c.Key, Trigger: c.trigger(),

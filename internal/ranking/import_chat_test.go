@@ -189,6 +189,43 @@ func TestLongImportIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestLongImportFails checks that a timer that does not carry out a long import says why in the
+// message that says that it is at work, and closes the prompt.
+func TestLongImportFails(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.begin(t)
+	const head = "date,a,b,score\n"
+	files := fakeFiles{
+		"later": head + strings.Repeat("2022-01-02,Alice,Bob,1:0\n", 5), "first": head + "2021-01-01,Alice,Bob,1:0\n",
+	}
+	service := func(f ranking.Files) *ranking.Service {
+		settings := ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2}
+		return g.newServiceOn(g.store, settings).WithFiles(f, transfer.ChatOptions{})
+	}
+	g.Service = service(files)
+	g.sends(t, "later")
+	for code, fail := range map[ranking.RefusalCode]func(){
+		ranking.FileNotServed: func() { g.Service = service(&refusingFiles{ranking.ErrFileNotServed}) },
+		ranking.TooManyAtOnce: func() {
+			g.exec(t, `UPDATE timers SET due_at = now() - interval '61 minutes' WHERE key LIKE 't:long:%'`)
+		},
+	} {
+		g.Service = service(files)
+		g.sends(t, "first")
+		id := g.newestPrompt(t)
+		g.exec(t, `UPDATE prompts SET telegram_message_id = 77, delivered_at = now() WHERE id = $1`, id.ID)
+		checkNotice(t, g.respond(t, g.press(&zoe), id, ranking.ImportLong), ranking.Recalculating{Later: 5})
+		fail()
+		must(t, g.FireTimer(t.Context(), g.dueLong(t)))
+		checkNotice(t, message77[ranking.Refusal](t, g), ranking.Refusal{Code: code})
+		g.exec(t, `DELETE FROM outbox`)
+		equal(t, "open prompts", 0, g.count(t, "prompts WHERE closed_at IS NULL"))
+		equal(t, "timers", 0, g.count(t, "timers"))
+	}
+	equal(t, "matches", 5, g.count(t, "matches"))
+}
+
 // dueLong returns the only due timer with a LongTimer.
 func (g *game) dueLong(t *testing.T) ranking.Timer {
 	t.Helper()

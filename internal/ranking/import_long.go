@@ -30,16 +30,19 @@ func longOperation(t Timer) Operation {
 	var u longUndo
 	_, _ = fmt.Sscanf(t.Key, importTimer, &i.prompt)
 	_, _ = fmt.Sscanf(t.Key, undoTimer, &u.number, &u.chat, &u.message, &u.tag)
-	isKnown := t.Key == i.timer() || t.Key == u.timer()
-	switch {
-	case isKnown && time.Since(t.DueAt) > longPatience:
-		return givenUp{}
-	case t.Key == i.timer():
-		return i
-	case t.Key == u.timer():
-		return u
+	var long Operation
+	switch t.Key {
+	case i.timer():
+		long = i
+	case u.timer():
+		long = u
+	default:
+		return nil
 	}
-	return nil
+	if time.Since(t.DueAt) > longPatience {
+		return givenUp{long}
+	}
+	return long
 }
 
 // The keys of timers, as formats.
@@ -94,9 +97,12 @@ func (l longUndo) plan(s *Service, c *call) *call {
 }
 
 // givenUp only says that something was not done.
-type givenUp struct{}
+type givenUp struct{ Operation }
 
-func (givenUp) plan(_ *Service, c *call) *call {
+func (g givenUp) plan(s *Service, c *call) *call {
+	if c = g.Operation.plan(s, c); c.finds { // the message in which to say it
+		return c
+	}
 	return c.perhapsLong(job{name: "give up", locks: true, operation: answer{notice: Refusal{Code: TooManyAtOnce}}})
 }
 
