@@ -622,6 +622,9 @@ func (p *planned) replay(ctx context.Context, part *importedPart) (w ladder.Rewr
 	recorded := h
 	recorded.Matches = nil
 	for _, m := range h.Matches {
+		if m.Number > p.before.Last+p.report.New && m.Position != ladder.PositionOf(m.Number) {
+			return w, 0, fmt.Errorf("%w: a match of another day was recorded during an import", ErrConflict)
+		}
 		if m.Number < part.numbers[0] || m.Number > part.numbers[1] {
 			recorded.Matches = append(recorded.Matches, m)
 		}

@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"elobot/internal/pgtemp/pgtest"
@@ -129,4 +130,61 @@ func TestPlayersChangeDuringAnImport(t *testing.T) {
 	}
 	equal(t, "numbers", []string{"3", "4"}, dbValues(t, g, `SELECT number::text FROM matches ORDER BY number`))
 	g.verifyClean(t)
+}
+
+// reservedStore calls before when an import has its numbers, before it is staged.
+type reservedStore struct {
+	ranking.Store
+
+	before func()
+}
+
+func (s reservedStore) Stage(ctx context.Context, n *ranking.NewImport, people ranking.Seen) (ranking.Staged, error) {
+	s.before()
+	return s.Store.Stage(ctx, n, people)
+}
+
+// TestImportIsOvertaken checks that an import fails with ErrConflict if meanwhile another one has
+// recorded its match, or somebody a match of the same day, and that it succeeds when it is run
+// again.
+func TestImportIsOvertaken(t *testing.T) {
+	t.Parallel()
+	const head, row, more = "date,a,b,score\n", "2026-11-29 20:00,alice,bobby,1:0\n", "2026-11-29 21:00,ann,bobby,1:0\n"
+	for name, tc := range map[string]struct {
+		text     string
+		isStaged bool
+		by       func(*testing.T, *dayGroup)
+		known    int
+	}{
+		"by the same file": {head + row, false, func(t *testing.T, d *dayGroup) { d.importing(t, head+row) }, 1},
+		"at its place":     {head + row, false, reportYesterday, 0},
+		"between":          {head + row + more, true, reportYesterday, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newGameOn(pgtest.Borrow(t)).newDayGroup(t, club.ID, "base")
+			importer, f := d.readImport(t, tc.text)
+			by := func() { tc.by(t, d) }
+			if importer.Use(reservedStore{d.store, by}); tc.isStaged {
+				importer.Use(stagedStore{d.store, by})
+			}
+			_, err := importer.Import(t.Context(), f)
+			if !errors.Is(err, ranking.ErrConflict) {
+				t.Errorf("the import: %v", err)
+			}
+			r := d.importing(t, tc.text)
+			equal(t, "known", tc.known, len(r.Known))
+			all := d.ordered()
+			equal(t, "matches", 12+1-tc.known+len(f.Rows), len(all))
+			if !slices.IsSortedFunc(all, func(a, b dayMatch) int { return a.PlayedAt.Compare(b.PlayedAt) }) {
+				t.Errorf("the order is %+v", all)
+			}
+			d.verifyClean(t)
+		})
+	}
+}
+
+func reportYesterday(t *testing.T, d *dayGroup) {
+	t.Helper()
+	d.report(t.Context(), &alice, "/match @bobby 3:1 yesterday")
 }

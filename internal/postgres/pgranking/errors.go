@@ -25,6 +25,8 @@ func Translate(err error) error {
 		// another transaction inserted the same person
 		"players_telegram_user_id_key", "players_unclaimed_key", "sightings_pkey", "sightings_username_key",
 		"players_guest_key", "group_players_season_id_player_id_key",
+		// another transaction inserted a match at the same place
+		"matches_ladder_id_position_key",
 		// another transaction inserted the same chat, or is moving it
 		"chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat",
 		"groups_chat_id_key", "ladders_default_key",

@@ -3,6 +3,7 @@ package pgranking
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -395,8 +396,12 @@ func (l *locked) copy(ctx context.Context, table string, columns []string, rows 
 		row, _ := next()
 		return row, nil
 	})
-	if _, err := l.conn.Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, source); err != nil {
-		return fmt.Errorf("copy into %s: %w", table, Translate(err))
+	_, err := l.conn.Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, source)
+	switch err = Translate(err); {
+	case errors.Is(err, ranking.ErrHandled): // not this command, but a match in its file
+		return fmt.Errorf("%w: another import has recorded a match of the file", ranking.ErrConflict)
+	case err != nil:
+		return fmt.Errorf("copy into %s: %w", table, err)
 	}
 	crashpoint.At(crashpoint.Importing)
 	return nil
