@@ -104,7 +104,7 @@ func (c *importCommand) Run(ctx context.Context) error {
 	case errors.Is(err, ranking.ErrSeasonOver):
 		return errors.New("the season is over, and the bot has not begun the next: start the bot, or try again in a minute")
 	case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked):
-		return fmt.Errorf("the group is busy right now, try again: %w", err)
+		return errors.New("the group is busy right now: try again")
 	}
 	return err
 }
@@ -255,7 +255,7 @@ func (c *importCommand) describe(f transfer.File, zone *time.Location) {
 	fmt.Printf("%s has %s", c.File, has)
 	const day = "2 January 2006"
 	switch {
-	case len(f.Starts) > 0:
+	case len(f.Rows) == 0:
 	case f.Last.IsZero():
 		fmt.Print(" without dates: they count as played now, in the order of the rows")
 	default:
@@ -456,6 +456,7 @@ var sentences = map[transfer.Reason]string{
 	transfer.NotPeople:    "this is a file of results or ratings, and not one that says who people are",
 
 	transfer.LargeExport:  "the export is too large",
+	transfer.BadExportRow: "something in the export is impossible (in PostgreSQL's words: {value})",
 	transfer.WrongRatings: "the export was changed: its ratings do not follow from its matches: “{value}”",
 
 	transfer.NotPlayed: "not played",

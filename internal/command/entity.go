@@ -60,14 +60,16 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 	return strings.TrimFunc(left.String(), isSpace), people
 }
 
+// MaxUsername is the length of the longest username that Telegram allows.
+const MaxUsername = 32
+
 // person returns the mentioned person. piece is the text that the entity marks. person returns
 // false if the entity is not a valid mention.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
-	const longest = 32 // the longest username that Telegram allows
 	var p Person
 	username, isMarked := strings.CutPrefix(piece, "@")
 	switch {
-	case e.Kind == KindMention && isMarked && isWord(username) && len(username) <= longest:
+	case e.Kind == KindMention && isMarked && isWord(username) && len(username) <= MaxUsername:
 		p.Username = username
 	case e.Kind == KindTextMention && e.User != nil && e.User.ID > 0:
 		p = *e.User

@@ -191,7 +191,8 @@ func (i *Importer) personOf(
 		return nil
 	}
 	if username, ok := strings.CutPrefix(t.Who, "@"); ok {
-		if username == "" || strings.Trim(strings.ToLower(username), "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		other := strings.Trim(strings.ToLower(username), "abcdefghijklmnopqrstuvwxyz0123456789_")
+		if username == "" || len(username) > command.MaxUsername || other != "" {
 			return nil
 		}
 		return cmp.Or(with(func(p command.Person) bool { return strings.EqualFold(p.Username, username) }),

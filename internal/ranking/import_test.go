@@ -218,6 +218,7 @@ func TestRefusedImport(t *testing.T) {
 	}
 	for name, fault := range map[string]string{
 		"a name that others have": "guest Bob", "a word of commands": "guest won", "nobody": "?", "several": "guest Zed, Yan",
+		"a long username": "@" + strings.Repeat("x", 33),
 	} {
 		r := g.importing(t, text, func(f *ranking.ImportFile) {
 			people(f)

@@ -296,6 +296,7 @@ func TestPeople(t *testing.T) {
 		"Name;wer\r\nAnn;@ann\r\n": "@ann", "": "", "Ann": "cell_count 1 0",
 		"name,who\nAnn,@ann\n\nAnn,@bob\n": "two_versions 4 2", "winner,loser\nAnn,5\n": "not_people 0 0",
 		"\ufeffPlayer,Rating\nAnn,1612\n": "not_people 0 0", "Ann,@ann\nplayer,rating\n": "@ann",
+		"Ann,@ann\nJos\xe9,guest\n": "not_utf8 2 0",
 	} {
 		people, err := transfer.ReadPeople(strings.NewReader(file))
 		got := people["Ann"]

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Person says who a name in a file is.
@@ -66,8 +67,11 @@ func ReadPeople(in io.Reader) (map[string]string, error) {
 			return nil, Fault{Reason: NotPeople}
 		}
 		line, _ := r.FieldPos(0)
-		if len(record) < 2 {
+		switch text := strings.Join(record, " "); {
+		case len(record) < 2:
 			return nil, Fault{Line: line, Reason: CellCount, Value: strconv.Itoa(len(record)), Against: "2"}
+		case !utf8.ValidString(text):
+			return nil, Fault{Line: line, Reason: NotUTF8, Value: excerpt(text)}
 		}
 		name, is := strings.TrimSpace(record[0]), strings.TrimSpace(record[1])
 		if other, ok := who[name]; ok && other != is {
