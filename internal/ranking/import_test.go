@@ -471,3 +471,22 @@ func TestNewPlayerWithoutMatch(t *testing.T) {
 		t.Errorf("the report is %+v", r)
 	}
 }
+
+// TestGuestsOfAnUndoneImport checks that guests of an import that was taken back are known when the
+// file is imported again, unless an admin has removed them.
+func TestGuestsOfAnUndoneImport(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.begin(t)
+	const text = "a,b,winner\nAlice,Ann,a\n"
+	undo := func(number int) {
+		_, err := ranking.UndoImport(t.Context(), g.store, club.ID, number)
+		must(t, err)
+	}
+	g.importing(t, text, guests("Ann"))
+	undo(1)
+	equal(t, "new matches after the undo", 1, g.importing(t, text).New)
+	undo(2)
+	g.remove(t, "Ann", false)
+	equal(t, "names after the guest is removed", 2, len(g.importing(t, text).Unknown))
+}
