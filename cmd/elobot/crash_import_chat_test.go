@@ -141,7 +141,8 @@ func TestKilledInALongImport(t *testing.T) {
 	} {
 		where := fmt.Sprintf("visit %d to %s", at.visit, at.point)
 		before := len(group.BotMessages())
-		group.SendDocument(olga, page, botsim.Document{Name: "first.csv", Content: []byte(head + "2024-01-02,Alice,Bob,2:2\n2024-01-03,Bob,Alice,1:1\n")}, "")
+		first := head + "2024-01-02,Alice,Bob,2:2\n2024-01-03,Bob,Alice,1:1\n"
+		group.SendDocument(olga, page, botsim.Document{Name: "first.csv", Content: []byte(first)}, "")
 		asked := last()
 		says(t, visible(asked), "will be calculated again: 20,001")
 		done := pressed(asked, "Calculate them again", at.point, at.visit, ": 2 matches")

@@ -205,7 +205,9 @@ func TestForgetMe(t *testing.T) {
 	b.awaitBoard(group, true, "Former player 1")
 	eventually(t, "the question is over", func() bool { return len(b.now(b.prompt).Buttons) == 0 })
 	shows := func(text string) bool {
-		return slices.ContainsFunc(group.BotMessages(), func(m botsim.Message) bool { return strings.Contains(visible(m), text) })
+		return slices.ContainsFunc(group.BotMessages(), func(m botsim.Message) bool {
+			return strings.Contains(visible(m), text)
+		})
 	}
 	if !shows("🥇 Former player 1") || !shows("beat Former player 1") || shows("beat Zeb") || shows("🥇 Zeb") {
 		t.Errorf("the final table or the cards show somebody else: %v", group.BotMessages())

@@ -44,6 +44,7 @@ func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	store.Now, store.Log = client.Now, log
 	questions, admins := stats.NewService(pgstats.NewStore(pool, pool)), telegram.NewAdminCache(client, time.Now)
-	service := ranking.NewService(store, questions, admins, log, c.rankingSettings()).WithFiles(client, bot.ChatOptions(self))
+	service := ranking.NewService(store, questions, admins, log, c.rankingSettings()).
+		WithFiles(client, bot.ChatOptions(self))
 	return client, bot.NewRouter(service, self), nil
 }

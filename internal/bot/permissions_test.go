@@ -53,7 +53,8 @@ var permittedRows = []permitted{
 	{says: "/history @bob"}, {says: "/chart @bob"}, {says: "/odds @bob @carol"}, {says: "/teams @alice @bob @carol @erin"},
 	{says: "/season"}, {says: "/season new"}, {says: "/alltime"}, {says: "/web"},
 	{says: "/board"}, {says: "/board on"}, {says: "/settings"}, {says: "/settings k 24"}, {says: "/player @bob"},
-	{says: "/ladder"}, {says: "/ladder rename tennis"}, {says: "/ladder new padel", before: "(Alice: /ladder rename tennis)"},
+	{says: "/ladder"}, {says: "/ladder rename tennis"},
+	{says: "/ladder new padel", before: "(Alice: /ladder rename tennis)"},
 
 	{says: "Undo, below the card", button: `^1u:`},
 	{says: "Undo, below a question about a fix", before: "(Carol: /fix)", button: `^1uf:`},
@@ -94,7 +95,8 @@ var lacksPermission = []ranking.RefusalCode{
 }
 
 // TestPermissions checks that docs/permissions.md says who may use each command and each button, by
-// trying each of them as each of the people in a group of its own. With -update, it writes the page.
+// trying each of them as each of the people in a group of its own. With -update, it writes the
+// page.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {

@@ -34,9 +34,9 @@ func (g *game) spans(t *testing.T) []string {
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id ORDER BY s.number`)
 }
 
-// TestImportOfSeasons checks that an import that divides a ladder into seasons has the same result as
-// parts of it that were imported while the seasons were played, also if everybody begins halfway. A
-// second import changes nothing, and the undo leaves the ladder as it was.
+// TestImportOfSeasons checks that an import that divides a ladder into seasons has the same result
+// as parts of it that were imported while the seasons were played, also if everybody begins
+// halfway. A second import changes nothing, and the undo leaves the ladder as it was.
 func TestImportOfSeasons(t *testing.T) {
 	t.Parallel()
 	years := []string{ // in Berlin

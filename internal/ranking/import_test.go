@@ -300,8 +300,9 @@ Alic:  (@alice (Alice)) 1
 	}
 }
 
-// TestImportEntersInPlayingOrder checks that the new players of a file enter the season in the order
-// in which they first play, so equal ratings are shown in that order. A refused row does not count.
+// TestImportEntersInPlayingOrder checks that the new players of a file enter the season in the
+// order in which they first play, so equal ratings are shown in that order. A refused row does not
+// count.
 func TestImportEntersInPlayingOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

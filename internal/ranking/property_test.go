@@ -668,7 +668,8 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by button") {
 		var rules []ranking.Setting
 		for _, s := range ranking.AllSettings() {
-			if s.Table() == ranking.OfLadder {
+			// The model lets anybody report anybody.
+			if s.Table() == ranking.OfLadder && s.Name != ranking.SettingReporters && s.Name != ranking.SettingNamed {
 				rules = append(rules, s)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // Download returns the content of a file that a person has sent to the bot. limit is the maximum
-// size in bytes. The errors are ranking.ErrFileTooLarge, ranking.ErrFileNotServed and those of Call.
-// They contain neither the address of the file nor the secret part of the token.
+// size in bytes. The errors are ranking.ErrFileTooLarge, ranking.ErrFileNotServed and those of
+// Call. They contain neither the address of the file nor the secret part of the token.
 func (c *Client) Download(ctx context.Context, fileID string, limit int64) ([]byte, error) {
 	var file struct {
 		Path string `json:"file_path"`

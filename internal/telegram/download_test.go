@@ -35,7 +35,8 @@ func TestDownload(t *testing.T) {
 	if n := len(sim.CallsOf(botsim.Download)); n != 2 {
 		t.Errorf("%d downloads, also of a file that is known to be too large", n)
 	}
-	if _, err := client.Download(ctx, send(strings.Repeat("x", 20<<20+1)), 50<<20); !errors.Is(err, ranking.ErrFileTooLarge) {
+	tooLarge := send(strings.Repeat("x", 20<<20+1))
+	if _, err := client.Download(ctx, tooLarge, 50<<20); !errors.Is(err, ranking.ErrFileTooLarge) {
 		t.Errorf("over Telegram's limit: %v", err)
 	}
 	_, err := client.Download(ctx, "x", 5)

@@ -225,7 +225,8 @@ func (c *chatResults) add(said command.Command, m command.Match, in string, n in
 	s := c.said
 	at, isLocal, reason := s.time(c.Zone)
 	row := chatMatch{at: at, topic: s.topic, isNamed: in != "", Row: Row{
-		Line: c.line, ID: c.key(n), When: at, Ladder: cmp.Or(in, c.bound[s.topic], c.bound[0]), Result: ladder.ResultOf(m.Scores), order: c.line,
+		Line: c.line, ID: c.key(n), When: at, Ladder: cmp.Or(in, c.bound[s.topic], c.bound[0]),
+		Result: ladder.ResultOf(m.Scores), order: c.line,
 	}}
 	row.Result.Games = m.Games
 	row.swapped = row.Result.B > row.Result.A

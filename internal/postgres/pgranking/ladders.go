@@ -29,7 +29,8 @@ func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 // queueTopics sets which topics of the chat are bound to each of the ladders, which must have been
 // read before.
 func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranking.GroupLadder) {
-	const sql = `SELECT ladder_id, array_agg(thread_id) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
+	const sql = `
+		SELECT ladder_id, array_agg(thread_id) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
 	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
 		var ladder ladder.ID
 		var topics []int64
