@@ -46,15 +46,13 @@ func takeBackData(t ranking.TakeBackImport) string {
 }
 
 func pressImport(_ *Router, _ *press, b importButton) ranking.Operation {
-	switch {
-	case b.back != ranking.TakeBackImport{}:
+	if b.back != (ranking.TakeBackImport{}) {
 		return b.back
-	default:
-		return ranking.ShowImport{Example: b.example}
 	}
+	return ranking.ShowImport{Example: b.example}
 }
 
-// sent returns the document of a message as a file to import. ok is false if it has none.
+// sentFile returns the document of a message as a file to import. ok is false if it has none.
 func (m *message) sentFile() (f ranking.SentFile, ok bool) {
 	if m.Document == nil || m.Document.ID == "" {
 		return f, false
@@ -134,6 +132,9 @@ func (w words) importPrompt(n ranking.ImportPrompt) string {
 		head = append(head, w.Text("import.no_dates", nil))
 	default:
 		head = append(append(head, w.importSpan(n.First, n.Last)...), w.Text("import.zone", args{"Zone": showText(n.Zone)}))
+		if n.Dates != "" {
+			head = append(head, w.Text("import.choose_"+string(n.Dates), nil))
+		}
 	}
 	head = append(head, w.counted("known", n.Known)...)
 	leftOut := "left_out"
