@@ -87,6 +87,11 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestPlayersChangeDuringAnImport$",
 	},
 	{
+		name: "another day during an import", file: "internal/ranking/import.go",
+		before: "m.Number > p.before.Last+p.report.New &&", after: "false &&",
+		packages: "./internal/ranking", tests: "^TestImportIsOvertaken$",
+	},
+	{
 		name: "superseded history not exported", file: "internal/postgres/pgranking/export_tables.go",
 		before:   "JOIN elo_history t ON t.match_id = m.id",
 		after:    "JOIN elo_history t ON t.match_id = m.id AND t.superseded_at = 'infinity'",
