@@ -86,8 +86,11 @@ func OpenExport(file io.ReaderAt, size, limit int64) (*Export, error) {
 	if err == nil {
 		err = e.next()
 	}
-	if err == nil && e.table == "header" {
+	switch {
+	case err == nil && e.table == "header":
 		err = e.decoder.Decode(&e.Header)
+	case err == nil:
+		err = Fault{Reason: NoExport}
 	}
 	if err == nil {
 		err = e.next()

@@ -70,8 +70,8 @@ type Chat struct {
 // IsChats reports whether a file is Telegram's export of chats, by its beginning.
 func IsChats(head []byte) bool { return exportedChats.Match(head) }
 
-var exportedChats = regexp.MustCompile(`^\s*\{\s*("name"\s*:\s*("([^"\\]|\\.)*"|null)\s*,\s*"type"|` +
-	`"(type|about|personal_information|chats|left_chats)")\s*:`)
+var exportedChats = regexp.MustCompile(`^\s*\{\s*(("name"\s*:\s*("([^"\\]|\\.)*"|null)\s*,\s*)?` +
+	`"type"\s*:\s*"[a-z]|"(about|personal_information|chats|left_chats)"\s*:)`)
 
 // ReadChat reads results from the commands in Telegram's export of a chat. Names that people have
 // typed are names of the file. Each account has one more, as in
