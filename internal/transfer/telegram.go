@@ -356,7 +356,7 @@ func (p *peer) UnmarshalJSON(text []byte) error {
 type piece struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
-	User peer   `json:"user_id"`
+	User int64  `json:"user_id"`
 }
 
 type pieces []piece
@@ -404,8 +404,8 @@ func (r *chatReader) readMessage() error {
 		s.author = r.account(m.FromID.id, m.From)
 	}
 	for _, p := range m.Text {
-		if p.Type == "mention_name" && p.User.id != 0 {
-			_ = r.account(p.User.id, "")
+		if p.Type == "mention_name" && p.User > 0 {
+			_ = r.account(p.User, "")
 		}
 	}
 	if s.to.author = nobody; m.Reply != 0 {

@@ -143,8 +143,8 @@ func (s saidMessage) entities() (all []command.Entity) {
 	}
 	for _, p := range s.Text {
 		length := units(p.Text)
-		if p.Type == "mention_name" && p.User.id != 0 {
-			user := command.Person{ID: ladder.UserID(p.User.id), Name: p.Text}
+		if p.Type == "mention_name" && p.User > 0 {
+			user := command.Person{ID: ladder.UserID(p.User), Name: p.Text}
 			all = append(all, command.Entity{Kind: command.KindTextMention, Offset: at, Length: length, User: &user})
 		}
 		at += length

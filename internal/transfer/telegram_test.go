@@ -63,6 +63,27 @@ func TestExportsOfChats(t *testing.T) {
 	}
 }
 
+// TestLongIDs checks that members who were chosen from the list are known by ids of more than 32
+// bits. Only the ids of writers had other bits there once.
+func TestLongIDs(t *testing.T) {
+	t.Parallel()
+	const file = `{"name": "Club", "type": "private_supergroup", "id": 1, "messages": [
+		{"id": 1, "type": "message", "date_unixtime": "1700000000", "from": "Ann", "from_id": "user7000000001",
+		 "text": [{"type": "bot_command", "text": "/match"}, " ",
+		          {"type": "mention_name", "text": "Bob", "user_id": 7000000002}, " 3:1"]}]}`
+	o := transfer.ChatOptions{Commands: bot.CommandNames()}
+	o.Zone, o.Now = time.UTC, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	f, err := transfer.ReadChat(strings.NewReader(file), o)
+	if err != nil || len(f.Rows) != 1 {
+		t.Fatal(f.Refused, err)
+	}
+	for side, want := range []int64{7_000_000_001, 7_000_000_002} {
+		if got := f.Accounts[f.Rows[0].Sides[side][0]]; got != want {
+			t.Errorf("side %d is the account %d, want %d", side, got, want)
+		}
+	}
+}
+
 // idOf returns the first id of a chat in a file.
 func idOf(data []byte) (id int64) {
 	_, rest, _ := bytes.Cut(data, []byte(`"id": `))
