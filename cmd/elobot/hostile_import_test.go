@@ -139,6 +139,10 @@ func TestHostileImports(t *testing.T) {
 		{"three million messages", chat(many(3_000_002, func(n int) string { return fmt.Sprintf(`{"id": %d}`, n) })), "", "", "more than 3000000 rows"},
 		{"100,000 people", chat(many(100_002, func(n int) string { return said(n, n, "hello") })), "", "", "more than 3000000 rows"},
 		{"60,001 commands", chat(many(60_001, func(n int) string { return said(n, 1+n%9, "/match") })), "", "", "more than 60000 rows"},
+		{"a command of 10,000 lines", chat(said(1, 999, "/match "+strings.Repeat(`@bob 3:1\n`, 10_000))), "", "", "too long to be by Telegram"},
+		{"80,000 results", chat(many(1000, func(n int) string {
+			return said(n, 998, "/match "+strings.Repeat(`@bob 3:1\n`, 80))
+		})), "", "", "more than 60000 rows"},
 		{"50,000 rows", "a,b,score\n" + strings.Repeat("Bob,Ann,3:1\n", 50_000), "", "--dry-run", nothingWritten},
 	} {
 		folder := t.TempDir()

@@ -20,6 +20,7 @@ import (
 // The limits of an export of chats. They limit the memory.
 const (
 	maxMessage = 1 << 19 // bytes of a message
+	maxText    = 3 << 12 // bytes of a command, which has up to 4,096 UTF-16 code units
 	maxSaid    = 1 << 22 // bytes of all commands
 	chatDepth  = 5       // account, chats, list, chat, messages
 	maxChats   = 1000    // that are told
@@ -97,7 +98,7 @@ func ReadChat(in io.Reader, o ChatOptions) (File, error) {
 	case len(r.meant) == 0:
 		return File{Ask: AskChat, Chats: r.chats}, nil
 	}
-	return r.results(), nil
+	return r.results()
 }
 
 // broken returns a Fault behind the last message that could be read.
@@ -434,6 +435,9 @@ func (r *chatReader) readMessage() error {
 	isTalk := r.Talk && len(text) < 256 && mayBeScore.MatchString(text)
 	if m.Type != "message" || !strings.HasPrefix(text, "/") && !isTalk {
 		return nil
+	}
+	if len(text) > maxText {
+		return Fault{Line: r.line, Message: true, Reason: LongMessage, Value: strconv.Itoa(maxText >> 10)}
 	}
 	if r.size += len(text); len(r.said) >= MaxRows || r.size > maxSaid {
 		return Fault{Reason: TooManyRows, Value: strconv.Itoa(MaxRows)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -48,7 +49,7 @@ var commandHead = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 var typedMention = regexp.MustCompile(`(^|[^\w@./])(@\w{1,32})`)
 
 // results reads all commands.
-func (r *chatReader) results() File {
+func (r *chatReader) results() (File, error) {
 	c := chatResults{chatReader: r, made: make(map[int32][]int), bound: make(map[int32]string)}
 	c.File.Accounts, c.Likely, c.Members = make(map[string]int64), make(map[string]int64), make(map[int64]string)
 	c.File.Chat = r.chat
@@ -62,7 +63,9 @@ func (r *chatReader) results() File {
 	c.names = command.NewNames(members)
 	for _, c.said = range r.said {
 		r.line = int(c.said.ID)
-		c.read()
+		if c.read(); len(c.matches) > MaxRows {
+			return File{}, Fault{Reason: TooManyRows, Value: strconv.Itoa(MaxRows)}
+		}
 	}
 	for _, m := range c.matches {
 		if r.line = m.Line; m.undone != 0 {
@@ -76,9 +79,9 @@ func (r *chatReader) results() File {
 		c.First, c.Last = c.Rows[0].When, m.When
 	}
 	if c.Ask != "" {
-		return File{Ask: c.Ask}
+		return File{Ask: c.Ask}, nil
 	}
-	return c.File
+	return c.File, nil
 }
 
 func (c *chatResults) refuse(reason Reason) {
