@@ -143,6 +143,8 @@ func TestHostileImports(t *testing.T) {
 		{"80,000 results", chat(many(1000, func(n int) string {
 			return said(n, 998, "/match "+strings.Repeat(`@bob 3:1\n`, 80))
 		})), "", "", "more than 60000 rows"},
+		{"an option of another form", good, "", "--zone=UTC", "only for Telegram's export of chats"},
+		{"options of other forms", chat(""), "", "--dates=dmy", "not for Telegram's export of chats"},
 		{"50,000 rows", "a,b,score\n" + strings.Repeat("Bob,Ann,3:1\n", 50_000), "", "--dry-run", nothingWritten},
 	} {
 		folder := t.TempDir()

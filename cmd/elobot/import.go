@@ -141,6 +141,9 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladde
 	if head, _ := text.Peek(text.Size()); transfer.IsChats(head) {
 		return c.importChat(ctx, store, owner, text)
 	}
+	if c.Chat != "" || len(c.Bot) > 0 || c.Zone != "" || c.Results {
+		return errors.New("--chat, --bot, --zone and --results are only for Telegram's export of chats. Nothing was imported")
+	}
 	var in io.ReaderAt = sent
 	size := info.Size()
 	if !info.Mode().IsRegular() { // a pipe, which can be read only once
@@ -178,7 +181,7 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladde
 	f := ranking.ImportFile{
 		File: file, Hash: fmt.Sprintf("%x", sha256.Sum256(data)), Again: c.Again, At: now,
 		SkipRefused: c.SkipRefused, ClosedSeasons: c.ClosedSeasons, DryRun: c.DryRun || file.Ask != "",
-		SeasonMonths: map[string]int{"yearly": 12, "monthly": 1}[c.Seasons],
+		SeasonMonths: seasonMonths[c.Seasons],
 	}
 	if c.People != "" {
 		if f.People, err = readPeople(c.People); err != nil {
@@ -198,6 +201,9 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladde
 	}
 	return c.report(r, ask)
 }
+
+// seasonMonths has the months of the seasons that --seasons asks for.
+var seasonMonths = map[string]int{"yearly": 12, "monthly": 1}
 
 // maxFile is the maximum length of a file of results in bytes. It limits the memory.
 const maxFile = 10 << 20

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,13 +22,19 @@ import (
 // Nothing is written unless the results of all rankings can be imported. owner is the account of
 // the bot, 0 if unknown.
 func (c *importCommand) importChat(ctx context.Context, store ranking.Store, owner ladder.UserID, in io.Reader) error {
+	if len(c.Columns) > 0 || c.Dates != "" || c.OrderByRow {
+		return errors.New("--columns, --dates and --order-by-row are not for Telegram's export of chats. Nothing was imported")
+	}
 	c.unit = "message"
 	debug.SetMemoryLimit(48 << 20) // millions of messages need little more
 	importer, err := ranking.NewImporter(ctx, store, ranking.ExternalChatID(c.Group), c.Ladder)
 	if err != nil {
 		return err
 	}
-	f := ranking.ImportFile{At: time.Now(), SkipRefused: c.SkipRefused, ClosedSeasons: c.ClosedSeasons}
+	f := ranking.ImportFile{
+		At: time.Now(), Again: c.Again, SkipRefused: c.SkipRefused, ClosedSeasons: c.ClosedSeasons,
+		SeasonMonths: seasonMonths[c.Seasons],
+	}
 	if c.People != "" {
 		if f.People, err = readPeople(c.People); err != nil {
 			return err

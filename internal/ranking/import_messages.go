@@ -102,7 +102,7 @@ func (r *ImportReport) Add(o ImportReport) {
 		*to = append(*to, from...)
 		slices.Sort(*to)
 	}
-	r.New, r.Later = r.New+o.New, r.Later+o.Later
+	r.New, r.Later, r.Seasons = r.New+o.New, r.Later+o.Later, r.Seasons+o.Seasons
 }
 
 // readResults reads a file of results, or the export of a chat. people says who names are.
