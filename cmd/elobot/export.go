@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/app"
+	"elobot/internal/catalog"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -34,7 +35,8 @@ func (c *exportCommand) Run(ctx context.Context) error {
 			}
 		}
 		w := bufio.NewWriter(out)
-		err := pgranking.NewStore(pool, func(outbox.Lane) {}).Export(ctx, ranking.ExternalChatID(c.Group), w)
+		former := catalog.For("en").Text("names.former", nil)
+		err := pgranking.NewStore(pool, func(outbox.Lane) {}).Export(ctx, ranking.ExternalChatID(c.Group), former, w)
 		if err == nil {
 			err = w.Flush()
 		}

@@ -13,8 +13,9 @@ import (
 
 // Exports makes the exports of groups and people.
 type Exports interface {
-	// Export writes the export of the group in a chat, which is a zip file.
-	Export(ctx context.Context, chat ranking.ExternalChatID, w io.Writer) error
+	// Export writes the export of the group in a chat, which is a zip file. There, former means
+	// forgotten people.
+	Export(ctx context.Context, chat ranking.ExternalChatID, former string, w io.Writer) error
 	// MyData writes all that is stored about a person, as a JSON object.
 	MyData(ctx context.Context, who command.Person, w io.Writer) error
 }
@@ -44,14 +45,14 @@ func (w words) exported(n ranking.ExportedGroup) string {
 	return w.Text("export.caption", args{"Title": showText(n.Title)})
 }
 
-func exportFile(n ranking.ExportedGroup, _ words) makeDocument {
+func exportFile(n ranking.ExportedGroup, w words) makeDocument {
 	return func(ctx context.Context, s *Sender, into io.Writer) (name string, err error) {
 		if s.exports == nil {
 			return "", errors.New("no source of exports")
 		}
 		today := s.client.Now().In(ranking.Display{TimeZone: n.TimeZone}.Zone())
 		name = strings.Trim("elobot-"+fileName(n.Title), "-") + today.Format("-2006-01-02.zip")
-		return name, s.exports.Export(ctx, n.Chat, into)
+		return name, s.exports.Export(ctx, n.Chat, w.Text("names.former", nil), into)
 	}
 }
 

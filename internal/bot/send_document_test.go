@@ -17,7 +17,7 @@ import (
 // fakeExports writes the export of a group. If write is nil, the export is a few bytes.
 type fakeExports struct{ write func(io.Writer) error }
 
-func (e fakeExports) Export(_ context.Context, _ ranking.ExternalChatID, w io.Writer) error {
+func (e fakeExports) Export(_ context.Context, _ ranking.ExternalChatID, _ string, w io.Writer) error {
 	if e.write != nil {
 		return e.write(w)
 	}

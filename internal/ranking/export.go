@@ -15,9 +15,10 @@ var ErrNotEmpty = errors.New("the group has matches")
 // Exporter exports groups.
 type Exporter interface {
 	// Export writes all data of the chat's group as a zip file: an export for Restore, and files
-	// for spreadsheets. It reads one snapshot of the database. If it fails, what it has written is
-	// of no use. It fails with ErrNoSuchGroup if the chat has no group.
-	Export(ctx context.Context, chat ExternalChatID, w io.Writer) error
+	// for spreadsheets, where forgotten people are called former, with their numbers. It reads one
+	// snapshot of the database. If it fails, what it has written is of no use. It fails with
+	// ErrNoSuchGroup if the chat has no group.
+	Export(ctx context.Context, chat ExternalChatID, former string, w io.Writer) error
 }
 
 // restorer has the methods of a Locked that only restores use.

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "update the golden files")
 func (g *game) exported(t testing.TB, chat ranking.ExternalChatID) map[string]string {
 	t.Helper()
 	var out bytes.Buffer
-	must(t, g.store.Export(t.Context(), chat, &out))
+	must(t, g.store.Export(t.Context(), chat, "Ehemaliges Mitglied", &out))
 	r, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	must(t, err)
 	files := make(map[string]string)
@@ -177,6 +177,35 @@ func TestExportedFiles(t *testing.T) {
 		FROM group_players s JOIN seasons n ON n.id = s.season_id JOIN ladders l ON l.id = n.ladder_id
 		WHERE n.number = 1 AND s.played > 0 ORDER BY 1`
 	equal(t, "ratings", dbValues(t, g, ratings), dbValues(t, other, ratings))
+}
+
+// TestExportOfFormerPlayers checks that an export has nothing of a forgotten person, that its files
+// for spreadsheets have words and the number instead, and that a group with former players comes
+// back as it was.
+func TestExportOfFormerPlayers(t *testing.T) {
+	t.Parallel()
+	g, other := newGame(t), newGame(t)
+	g.newExportedGroup(t)
+	must(t, g.store.Forget(t.Context(), ranking.Forgotten{User: bob.ID}))
+	for name, text := range g.exported(t, club.ID) {
+		isExport := name == transfer.ExportName
+		if strings.Contains(strings.ToLower(text), "bob") || !isExport && strings.Contains(text, ranking.Former) {
+			t.Errorf("%s has a name that is forgotten: %s", name, text)
+		}
+		if !isExport && name != "seasons.csv" && name != "undone.csv" && !strings.Contains(text, ",Ehemaliges Mitglied 1,") &&
+			!strings.Contains(text, "\nEhemaliges Mitglied 1,") {
+			t.Errorf("%s has no former player: %s", name, text)
+		}
+	}
+	export, rows := g.export(t, club.ID)
+	into := ranking.Chat{ID: -1009, Kind: ranking.Supergroup, Title: "Restored"}
+	must(t, dbtest.Upsert(t.Context(), other.store, into, nil))
+	_, err := other.restoreExport(t, export, into.ID)
+	must(t, err)
+	if _, got := other.export(t, into.ID); got != rows {
+		t.Errorf("the group is not as it was:\n%s", gocmp.Diff(strings.Split(rows, "\n"), strings.Split(got, "\n")))
+	}
+	equal(t, "findings of verify", 0, len(verify(t, other.store)))
 }
 
 // TestRestoreIntoItself checks that a restore into the group of the export's chat restores its

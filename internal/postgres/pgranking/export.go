@@ -24,13 +24,13 @@ import (
 var _ ranking.Exporter = (*Store)(nil)
 
 // Export implements ranking.Exporter.
-func (s *Store) Export(ctx context.Context, chat ranking.ExternalChatID, w io.Writer) error {
+func (s *Store) Export(ctx context.Context, chat ranking.ExternalChatID, former string, w io.Writer) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return fmt.Errorf("begin an export: %w", Translate(err))
 	}
 	defer postgres.Rollback(ctx, tx)
-	e := export{tx: tx, ids: make(map[string][]int64)}
+	e := export{tx: tx, former: former, ids: make(map[string][]int64)}
 	// The usual generic plans expect that arrays of ids are short.
 	if _, err := tx.Exec(ctx, `SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL TimeZone = 'UTC'`); err != nil {
 		return fmt.Errorf("begin an export: %w", Translate(err))
@@ -51,6 +51,7 @@ type export struct {
 	tx     pgx.Tx
 	group  ranking.GroupID
 	header transfer.ExportHeader
+	former string             // words for a forgotten person, before the number
 	ids    map[string][]int64 // by table; the ids in the export are the indexes plus 1
 	names  map[string]string  // of players, by their ids
 }
@@ -168,7 +169,7 @@ func (e *export) csvFiles(ctx context.Context) ([]csvFile, error) {
 		           JOIN pg_timezone_names z ON z.name = c.time_zone WHERE g.id = $2), 'UTC'), true)
 		FROM (
 		    SELECT count(*) AS n FROM matches m JOIN match_players t ON t.match_id = m.id WHERE m.group_id = $2
-		    GROUP BY m.id, t.side) AS sides`, e.ids["players"], e.group).Scan(&longest, &byDefault, &e.names, nil)
+		    GROUP BY m.id, t.side) AS sides`, e.ids["players"], e.group, e.former).Scan(&longest, &byDefault, &e.names, nil)
 	if err != nil {
 		return nil, e.readError("names", err)
 	}
@@ -226,13 +227,14 @@ func (e *export) writeCSV(ctx context.Context, w io.Writer, f csvFile) error {
 // The queries of the files for spreadsheets follow seasonsOf, and have its argument, the group.
 // isPlayer reports which of their columns have ids of players, in place of names.
 const (
-	// called has the names of the players $1 as the group $2 shows them. Players with equal names
-	// are told apart by their usernames, or by numbers.
+	// called has the names of the players $1 as the group $2 shows them, with the words $3 for
+	// those who were forgotten. Players with equal names are told apart by their usernames, or by
+	// numbers.
 	called = `
 	SELECT id, CASE WHEN count(*) OVER (PARTITION BY lower(name)) = 1 THEN name ELSE name || ' (' || coalesce(
 	    '@' || username, (row_number() OVER (PARTITION BY lower(name) ORDER BY n))::text) || ')' END AS name
 	FROM (
-	    SELECT p.id, p.n, coalesce(s.nick, t.display_name) AS name, coalesce(s.username, t.username) AS username
+	    SELECT p.id, p.n, replace(coalesce(s.nick, t.display_name), '` + ranking.Former + `', $3 || ' ') AS name, coalesce(s.username, t.username) AS username
 	    FROM unnest($1::bigint[]) WITH ORDINALITY AS p (id, n) JOIN players t ON t.id = p.id
 	    LEFT JOIN sightings s ON s.group_id = $2 AND s.player_id = p.id) AS named`
 
