@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -257,6 +258,29 @@ func TestWebSalt(t *testing.T) {
 	dbtest.Exec(t, pool, `UPDATE groups SET web_on = false WHERE id = (SELECT min(id) FROM groups WHERE web_on)`)
 	run("down")
 	check("down", `sign(web_generation), abs(web_generation) > 1000`, "0 f", "-1 t", "1 t", "0 f")
+}
+
+// TestKeysOfEphemeralMessages checks that the up migration hashes the keys that have the sender of
+// an ephemeral message, as the bot does, without what follows the key of a message's first match.
+// Other keys stay.
+func TestKeysOfEphemeralMessages(t *testing.T) {
+	t.Parallel()
+	pool, run := newStep(t, "000230_forget")
+	run("down")
+	dbtest.Exec(t, pool, `
+		INSERT INTO handled_commands (key, outcome) SELECT unnest(ARRAY['u:-7:700:5', 'u:-7:700:5#2', 'u:12', 'm:-7:5']), 'recorded';
+		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id)
+		INSERT INTO groups (chat_id) SELECT id FROM chat`)
+	dbtest.Exec(t, pool, dbtest.DefaultLadders)
+	dbtest.Exec(t, pool, `
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		SELECT group_id, id, season_id, 1, 3, 1, 32, now(), 'u:-7:700:5#2' FROM ladders`)
+	run("up")
+	hashed := fmt.Sprintf("u:%x", sha256.Sum256([]byte("u:-7:700:5")))
+	dbtest.Equal(t, "keys of commands", []string{"m:-7:5", hashed, hashed + "#2", "u:12"},
+		dbtest.Values[string](t, pool, `SELECT key FROM handled_commands ORDER BY key`))
+	dbtest.Equal(t, "keys of matches", []string{hashed + "#2"},
+		dbtest.Values[string](t, pool, `SELECT idempotency_key FROM matches`))
 }
 
 func TestMigrateAtOnce(t *testing.T) {
