@@ -57,6 +57,13 @@ func TestKilledWhileForgetting(t *testing.T) {
 			return count(t, c.pool, `SELECT count(*) FROM group_players WHERE lower(name) = $1`, name)
 		}
 		equal(t, known(), len(groups), "%q: standings with the name", point)
+		results := func() []string { // of the person in each group, whoever it is now
+			return collect(t, c.pool, pgx.RowTo[string], `
+				SELECT concat_ws(' ', s.id, s.player_id, s.elo, s.best_elo, s.played, s.won, s.lost, s.streak)
+				FROM group_players s JOIN seasons e ON e.id = s.season_id JOIN groups g ON g.id = e.group_id
+				JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = ANY ($1) ORDER BY s.id`, chatIDs(groups))
+		}
+		before := results()
 
 		door.only(1)
 		release := func() {}
@@ -88,6 +95,9 @@ func TestKilledWhileForgetting(t *testing.T) {
 			want = 0
 		}
 		equal(t, known(), want, "%q: standings with the name", point)
+		if point != halfWritten { // nobody has reported anything meanwhile
+			equal(t, results(), before, "%q: ratings", point)
+		}
 		if leader == bots[1] {
 			expireLease(t, c.pool, bots[1])
 		}

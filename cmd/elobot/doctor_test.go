@@ -144,6 +144,15 @@ func (p patient) withFaults() {
 		INSERT INTO groups (former_chat_id, last_match_number) SELECT id, 3 FROM chat`)
 	p.examine("with the webhook, and a group without a chat", 0, hook, "✓ updates: by webhook at elo.example.org, ",
 		`✓ old rankings: of -77 "Chess" has no chat, and 3 of its matches are kept`)
+	p.exec(`WITH chats AS (
+			INSERT INTO chats (telegram_chat_id, kind, is_active, parked_at)
+			VALUES (-78, 'group', false, now() - interval '366 days'), (-79, 'group', false, now() - interval '364 days'),
+			    (-80, 'group', false, now() - interval '400 days'), (-81, 'group', true, now() - interval '400 days')
+			RETURNING *)
+		INSERT INTO groups (chat_id, web_on, web_salt)
+		SELECT id, telegram_chat_id = -80, gen_random_uuid() FROM chats`)
+	p.examine("with groups that removed the bot", 0, hook,
+		"✓ old groups: 1 removed the bot a year ago or earlier, such as -78: `elobot forget --group=-78` deletes one")
 	p.exec(`UPDATE schema_migrations SET dirty = true`)
 	p.examine("with a webhook that is not wanted, and half a schema", 1, nil, "✗ schema: `elobot run` finishes it",
 		"✗ updates: delivers them to elo.example.org, so that the bot cannot poll: run `elobot webhook delete`")

@@ -90,7 +90,8 @@ type forgetFixture struct {
 	*botFixture
 	person botsim.User
 	group  *botsim.Chat
-	board  string // path of the web board
+	board  string         // path of the web board
+	nicked botsim.Message // the answer to /nick
 	prompt botsim.Message
 	traces []string
 }
@@ -130,7 +131,7 @@ func newForgetFixture(t *testing.T) *forgetFixture {
 	b.pressed(olga, season, "Start it")
 	// a former username, and a nick
 	b.person = b.sim.AddUser(botsim.User{ID: b.person.ID, FirstName: `Zeb "&<`, LastName: "Ünique", Username: "zebnow"})
-	b.ask(group, b.person, "/nick Zebnick")
+	b.nicked = b.ask(group, b.person, "/nick Zebnick")
 	b.send(olga, b.importPage(group, olga), "zebnick.csv", "date,winner,loser\n2026-01-04,Zebnick,Zebunknown\n")
 	b.ask(group, b.carol, "/match Zebnick 3:2")
 	b.prompt = b.ask(group, b.carol, "/match @zebnow")
@@ -143,18 +144,24 @@ func newForgetFixture(t *testing.T) *forgetFixture {
 
 const importedFile = "date,a,b,score\n2026-01-02,@zebquax,Bob,3:1\n2026-01-03,Bob,Alice,3:2\n"
 
-// dead delivers a message that becomes a dead letter.
-func (b *forgetFixture) dead(from botsim.User, text string) {
+// update returns the update of a message in the group.
+func (b *forgetFixture) update(from botsim.User, id int, text string, at time.Time, entities any) json.RawMessage {
 	b.t.Helper()
 	raw, err := json.Marshal(map[string]any{"message": map[string]any{
-		"message_id": 90_000, "date": time.Now().Add(-25 * time.Hour).Unix(), "text": text, "entities": "none",
+		"message_id": id, "date": at.Unix(), "text": text, "entities": entities,
 		"chat": map[string]any{"id": b.group.ID(), "type": "supergroup", "title": "Chess"},
 		"from": map[string]any{"id": from.ID, "first_name": from.FirstName, "last_name": from.LastName,
 			"username": from.Username},
 	}})
 	must(b.t, err)
+	return raw
+}
+
+// dead delivers a message that becomes a dead letter.
+func (b *forgetFixture) dead(from botsim.User, text string) {
+	b.t.Helper()
 	before := count(b.t, b.pool, `SELECT count(*) FROM dead_letters`)
-	b.sim.Update(raw)
+	b.sim.Update(b.update(from, 90_000, text, time.Now().Add(-25*time.Hour), "none"))
 	eventually(b.t, "there is a dead letter", func() bool {
 		return count(b.t, b.pool, `SELECT count(*) FROM dead_letters`) > before
 	})
@@ -222,7 +229,9 @@ func TestForgetMe(t *testing.T) {
 	equal(t, count(t, b.pool, `SELECT count(*) FROM players`), players, "players")
 	verifyClean(t, b.url)
 
-	// Neither the press nor the file brings anybody back.
+	// Neither the press nor a message nor the file brings anybody back.
+	b.sim.Update(b.update(b.person, b.nicked.ReplyTo, "/nick Zebnick", time.Now(),
+		[]any{map[string]any{"type": "bot_command", "offset": 0, "length": 5}}))
 	b.sim.Update(json.RawMessage(fmt.Sprintf(
 		`{"callback_query":{"id":"again","from":{"id":%[1]d,"first_name":"Zeb"},"data":"1fm:","message":{"message_id":%[2]d,`+
 			`"date":1,"chat":{"id":%[1]d,"type":"private"},"from":{"id":%[3]d},`+
@@ -269,6 +278,8 @@ func TestForgetCommand(t *testing.T) {
 	checkDump(t, b.pool, false, b.traces)
 	verifyClean(t, b.url)
 
+	b.group.Kick()
+	b.settle()
 	code, out, errs = output(t, env, "forget", fmt.Sprint("--group=", b.group.ID()), "--yes")
 	equal(t, code, 0, "exit code: %s", errs)
 	says(t, out, `"Chess": 1 ranking, `)
@@ -281,6 +292,7 @@ func TestForgetCommand(t *testing.T) {
 	code, _, errs = output(t, env, "forget", fmt.Sprint("--group=", b.group.ID()), "--yes")
 	equal(t, code, 1, "exit code for a group that is gone")
 	says(t, errs, "there is no group with the Telegram id")
+	b.group.AddBot(b.olga)
 	b.ask(b.group, b.alice, "/match @bob 3:1")
 	b.finish()
 }

@@ -15,6 +15,17 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestEditsOvertaken$",
 	},
 	{
+		name: "name of a forgotten person in a table", file: "internal/postgres/pgranking/forget.go",
+		before: "UPDATE group_players g SET name = s.nick,", after: "UPDATE group_players g SET name = g.name,",
+		packages: "./cmd/elobot", tests: "^TestForgetMe$",
+	},
+	{
+		name: "key of a group deleted with a person", file: "internal/postgres/pgranking/forget.go",
+		before:   "UPDATE handled_commands SET sender = NULL, sent_at = NULL, rate_class = NULL WHERE sender = $1",
+		after:    "DELETE FROM handled_commands WHERE sender = $1",
+		packages: "./cmd/elobot", tests: "^TestForgetMe$",
+	},
+	{
 		name: "confirmed before the commit", file: "internal/intake/poller.go",
 		before: "for len(p.queue) > 0 && p.queue[0].done {", after: "for len(p.queue) > 0 {",
 		packages: "./internal/intake", tests: "^TestOffset$",
