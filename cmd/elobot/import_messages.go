@@ -80,7 +80,9 @@ func (c *importCommand) importChat(ctx context.Context, store ranking.Store, own
 		}
 	}
 	for _, p := range parts {
-		if len(parts) > 1 {
+		if len(parts) > 1 && p.Ladder == "" {
+			fmt.Println("The default ranking:")
+		} else if len(parts) > 1 {
 			fmt.Printf("Ranking %q:\n", p.Ladder)
 		}
 		r, err := p.Import(ctx, p.ImportFile)

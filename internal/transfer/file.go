@@ -142,9 +142,9 @@ const (
 	NotPeople    Reason = "not_people"     // the file has results or ratings instead of people
 	UnknownForm  Reason = "unknown_form"   // Value is its beginning, or its name and version
 	BadJSON      Reason = "bad_json"       // damaged, cut off, or not as expected at Value
-	BadChat      Reason = "bad_chat"       // no export of chats: broken at byte Value, or out of order at Line
+	BadChat      Reason = "bad_chat"       // no export of chats: broken or out of order behind Line
 	NotGroup     Reason = "not_group"      // the chat is of the kind Value
-	NoSuchChat   Reason = "no_such_chat"   // the account does not have the chat
+	NoSuchChat   Reason = "no_such_chat"   // the file does not have the chat, or none
 	LongMessage  Reason = "long_message"   // longer than Value KB
 )
 

@@ -75,8 +75,7 @@ var exportedChats = regexp.MustCompile(`^\s*\{\s*(("name"\s*:\s*("([^"\\]|\\.)*"
 	`"type"\s*:\s*"[a-z]|"(about|personal_information|chats|left_chats)"\s*:)`)
 
 // ReadChat reads results from the commands in Telegram's export of a chat. Names that people have
-// typed are names of the file. Each account has one more, as in
-// File.Accounts. The Line of a row or
+// typed are names of the file. Each account has one more, as in File.Accounts. The Line of a row or
 // fault is the id of a message. The error is a Fault if the whole file is refused, and otherwise
 // the error of in.
 func ReadChat(in io.Reader, o ChatOptions) (File, error) {
@@ -84,6 +83,13 @@ func ReadChat(in io.Reader, o ChatOptions) (File, error) {
 	r.text = &budget{in: transform.NewReader(in, repair{})}
 	r.json = json.NewDecoder(r.text)
 	err := r.read(chatDepth)
+	if err == nil {
+		if _, err = r.next(); err == nil { // such as another export behind it
+			err = r.broken()
+		} else if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
 	var fault Fault
 	var syntax *json.SyntaxError
 	switch {
@@ -93,6 +99,8 @@ func ReadChat(in io.Reader, o ChatOptions) (File, error) {
 		return File{}, r.broken()
 	case err != nil:
 		return File{}, err
+	case len(r.chats) == 0:
+		return File{}, Fault{Reason: NoSuchChat}
 	case len(r.meant) > 1:
 		return File{Ask: AskChat, Chats: r.meant}, nil
 	case len(r.meant) == 0:

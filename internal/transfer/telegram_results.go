@@ -86,6 +86,9 @@ func (r *chatReader) results() (File, error) {
 
 func (c *chatResults) refuse(reason Reason) {
 	value := excerpt(c.said.Text.String())
+	if reason == BadDate || reason == BadClock || reason == FutureDate {
+		value = excerpt(cmp.Or(c.said.Date, c.said.Unix.String()))
+	}
 	c.Refused = append(c.Refused, Fault{Line: c.line, Message: true, Reason: reason, Value: value})
 }
 
@@ -261,6 +264,8 @@ func (c *chatResults) add(said command.Command, m command.Match, in string, n in
 		c.Ask = AskZone
 	case reason != "":
 		c.refuse(reason)
+	case at.Year() < 1800:
+		c.refuse(BadDate)
 	case at.After(c.Now):
 		c.refuse(FutureDate)
 	case m.StandIns != [2]int{}:
