@@ -151,6 +151,18 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
+// TestFormerPlayersAreToldApart checks that, in each language, rows of lists have the numbers of
+// former players in whole.
+func TestFormerPlayersAreToldApart(t *testing.T) {
+	t.Parallel()
+	for _, language := range catalog.All() {
+		w := words{Language: language}
+		if got := shortName(w.inPlaceOfNone(ranking.Name{Name: ranking.Former + "999"})); !strings.Contains(got, "999") {
+			t.Errorf("%s: %s", language.Tag(), got)
+		}
+	}
+}
+
 // TestNamelessPeople checks that a person without a name gets a placeholder in the language of the
 // chat, in messages, tables, charts and addressed lines. A number distinguishes several such
 // people. In commands, the placeholder with the number means the person in any language.

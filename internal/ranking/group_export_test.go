@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "update the golden files")
 func (g *game) exported(t testing.TB, chat ranking.ExternalChatID) map[string]string {
 	t.Helper()
 	var out bytes.Buffer
-	must(t, g.store.Export(t.Context(), chat, "Ehemaliges Mitglied", &out))
+	must(t, g.store.Export(t.Context(), chat, "Ex-Mitglied", &out))
 	r, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	must(t, err)
 	files := make(map[string]string)
@@ -192,8 +192,8 @@ func TestExportOfFormerPlayers(t *testing.T) {
 		if strings.Contains(strings.ToLower(text), "bob") || !isExport && strings.Contains(text, ranking.Former) {
 			t.Errorf("%s has a name that is forgotten: %s", name, text)
 		}
-		if !isExport && name != "seasons.csv" && name != "undone.csv" && !strings.Contains(text, ",Ehemaliges Mitglied 1,") &&
-			!strings.Contains(text, "\nEhemaliges Mitglied 1,") {
+		if !isExport && name != "seasons.csv" && name != "undone.csv" && !strings.Contains(text, ",Ex-Mitglied 1,") &&
+			!strings.Contains(text, "\nEx-Mitglied 1,") {
 			t.Errorf("%s has no former player: %s", name, text)
 		}
 	}
