@@ -83,6 +83,7 @@ type NewImport struct {
 	People  []PlayerChange // the new players
 	Matches []ImportedMatch
 	Starts  []StartRating // whose standings are those of the only rewrite
+	Divided bool          // the import has divided its ladder into seasons
 }
 
 // ImportedMatch is a match to be written. Matches have consecutive numbers.
@@ -386,6 +387,7 @@ func (p *planned) newImport(ctx context.Context) (_ *NewImport, err error) {
 	n := &NewImport{
 		ImportChanges: ImportChanges{Group: p.snap.Group, Number: p.before.Import},
 		Ladder:        p.snap.Ladder.ID, Secret: p.before.Secret, Matches: matches,
+		Divided: p.report.Seasons > 0,
 	}
 	n.People = p.newPlayers(n)
 	p.report.New, p.report.Players = len(matches), len(n.People)

@@ -110,3 +110,18 @@ func TestImportOfSeasons(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoKeepsSeasons checks that taking an import back leaves alone the seasons that it did not
+// make, although nobody has played in them.
+func TestUndoKeepsSeasons(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.Join{}))
+	g.endSeasonAt(t, time.Date(2024, 12, 31, 23, 0, 0, 0, time.UTC))
+	spans := g.spans(t)
+	equal(t, "seasons", 2, len(spans))
+	g.importing(t, "date,winner,loser\n2026-02-01,Ann,Alice\n", guests("Ann"))
+	_, err := ranking.UndoImport(t.Context(), g.store, club.ID, 1)
+	must(t, err)
+	equal(t, "seasons after the undo", spans, g.spans(t))
+}

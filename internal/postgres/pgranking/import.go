@@ -203,9 +203,9 @@ func queueReservation(batch *pgx.Batch, n *ranking.NewImport) {
 	batch.Queue(`UPDATE groups SET last_match_number = last_match_number + $2, import_secret = $3 WHERE id = $1`,
 		n.Group, len(n.Matches), n.Secret)
 	batch.Queue(`
-		INSERT INTO imports (group_id, number, ladder_id, first_match, matches, standings, undone_at)
-		SELECT $1, $2, $3, last_match_number - $4 + 1, $4, '{}', now() FROM groups WHERE id = $1`,
-		n.Group, n.Number, n.Ladder, len(n.Matches))
+		INSERT INTO imports (group_id, number, ladder_id, first_match, matches, standings, undone_at, divided)
+		SELECT $1, $2, $3, last_match_number - $4 + 1, $4, '{}', now(), $5 FROM groups WHERE id = $1`,
+		n.Group, n.Number, n.Ladder, len(n.Matches), n.Divided)
 }
 
 // Stage implements ranking.Store.
@@ -545,13 +545,13 @@ func (l *locked) writeUndoneImport(ctx context.Context, u *ranking.UndoneImport)
 	return l.send(ctx, &batch)
 }
 
-// undivide makes the first season of a ladder its only one, if the ladder has no matches any more.
-// Seasons of which the chat was told stay.
+// undivide makes the first season of a ladder its only one, if the import divided the ladder and it
+// has no matches any more. Seasons of which the chat was told stay.
 const undivide = `
 	WITH divided AS (
 	    SELECT l.id, l.season_id AS last, s.id AS first FROM imports i JOIN ladders l ON l.id = i.ladder_id
 	    JOIN seasons s ON s.ladder_id = l.id AND s.number = 1
-	    WHERE i.group_id = $1 AND i.number = $2 AND NOT EXISTS (SELECT FROM matches WHERE ladder_id = l.id)
+	    WHERE i.group_id = $1 AND i.number = $2 AND i.divided AND NOT EXISTS (SELECT FROM matches WHERE ladder_id = l.id)
 	      AND NOT EXISTS (
 	        SELECT FROM groups g JOIN ensured_messages e ON e.chat_id = g.chat_id
 	        JOIN seasons told ON told.ladder_id = l.id

@@ -343,8 +343,8 @@ func (r *restore) finish(ctx context.Context) error {
 		    SELECT FROM imports i WHERE i.group_id = $1 AND i.undone_at IS NOT NULL
 		      AND i.first_match <= n + 1 AND i.first_match + i.matches >= next)`, group, ladders[0])
 	batch.Queue(`
-		INSERT INTO imports (group_id, number, ladder_id, first_match, matches, standings)
-		SELECT $1, `+nextImport+` + 1, $2, min(number), max(number) - min(number) + 1, '{}'
+		INSERT INTO imports (group_id, number, ladder_id, first_match, matches, standings, divided)
+		SELECT $1, `+nextImport+` + 1, $2, min(number), max(number) - min(number) + 1, '{}', true
 		FROM matches WHERE group_id = $1 HAVING count(*) > 0
 		RETURNING number`, group, ladders[0]).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&r.number}, func() error { return nil })
