@@ -114,7 +114,7 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestHostileExports$",
 	},
 	{
-		name: "last match of an import kept", file: "internal/ranking/import.go",
+		name: "last match of an import kept", file: "internal/ranking/import_undo.go",
 		before: "w.Unplayed = append(w.Unplayed, player)", after: "_ = player",
 		packages: "./internal/ranking", tests: "^TestImportUndoProperty$",
 	},
