@@ -167,6 +167,11 @@ func testImportCleanFile(t *testing.T, b *botFixture, group *botsim.Chat) {
 	equal(t, b.matches(group), 2, "matches")
 	says(t, visible(b.send(b.olga, page, "results.csv", cleanFile)), "Import 2: 2 matches")
 	equal(t, b.matches(group), 4, "matches")
+	const tournament = `{"_id": "x", "type": "Tournament", "version": "5.1",
+		"players": [{"_id": "1", "_name": "Alice"}, {"_id": "2", "_name": "Bob"}],
+		"rounds": [{"plays": [{"_id": "3", "valid": true, "team1": {"_id": "1"}, "team2": {"_id": "2"},
+			"timeStart": 1767300000000, "disciplines": [{"sets": [{"team1": 6, "team2": 4}]}]}]}]}`
+	says(t, visible(b.send(b.olga, page, "cup.ktool", tournament)), "Import 3: 1 match")
 }
 
 func testImportAllGuests(t *testing.T, b *botFixture, group *botsim.Chat) {
