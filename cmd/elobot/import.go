@@ -142,7 +142,7 @@ func (c *importCommand) do(ctx context.Context, store ranking.Store, owner ladde
 		return c.importChat(ctx, store, owner, text)
 	}
 	if c.Chat != "" || len(c.Bot) > 0 || c.Zone != "" || c.Results {
-		return errors.New("--chat, --bot, --zone and --results are only for Telegram's export of chats. Nothing was imported")
+		return errors.New("--chat, --bot, --zone and --results are only for Telegram's export of chats")
 	}
 	var in io.ReaderAt = sent
 	size := info.Size()

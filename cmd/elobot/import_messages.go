@@ -23,7 +23,7 @@ import (
 // the bot, 0 if unknown.
 func (c *importCommand) importChat(ctx context.Context, store ranking.Store, owner ladder.UserID, in io.Reader) error {
 	if len(c.Columns) > 0 || c.Dates != "" || c.OrderByRow {
-		return errors.New("--columns, --dates and --order-by-row are not for Telegram's export of chats. Nothing was imported")
+		return errors.New("--columns, --dates and --order-by-row are not for Telegram's export of chats")
 	}
 	c.unit = "message"
 	debug.SetMemoryLimit(48 << 20) // millions of messages need little more
