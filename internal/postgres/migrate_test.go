@@ -268,7 +268,8 @@ func TestKeysOfEphemeralMessages(t *testing.T) {
 	pool, run := newStep(t, "000230_forget")
 	run("down")
 	dbtest.Exec(t, pool, `
-		INSERT INTO handled_commands (key, outcome) SELECT unnest(ARRAY['u:-7:700:5', 'u:-7:700:5#2', 'u:12', 'm:-7:5']), 'recorded';
+		INSERT INTO handled_commands (key, outcome)
+		SELECT unnest(ARRAY['u:-7:700:5', 'u:-7:700:5#2', 'u:12', 'm:-7:5']), 'recorded';
 		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id)
 		INSERT INTO groups (chat_id) SELECT id FROM chat`)
 	dbtest.Exec(t, pool, dbtest.DefaultLadders)

@@ -119,8 +119,8 @@ type writer interface {
 	// are ordered by ladder and position.
 	ReportedSince(ctx context.Context, chat ExternalChatID, player ladder.PlayerID, at time.Time) ([]StoredMatch, error)
 
-	// AddedInADay returns how many people an account has added in the last 24 hours: to the group, or
-	// as accounts, which belong to no group.
+	// AddedInADay returns how many people an account has added in the last 24 hours: to the group,
+	// or as accounts, which belong to no group.
 	AddedInADay(ctx context.Context, group GroupID, by ladder.PlayerID) (int, error)
 
 	// PrivateChat returns the private chat of a person, or 0 if the bot cannot write to it, as far

@@ -234,7 +234,8 @@ const (
 	SELECT id, CASE WHEN count(*) OVER (PARTITION BY lower(name)) = 1 THEN name ELSE name || ' (' || coalesce(
 	    '@' || username, (row_number() OVER (PARTITION BY lower(name) ORDER BY n))::text) || ')' END AS name
 	FROM (
-	    SELECT p.id, p.n, replace(coalesce(s.nick, t.display_name), '` + ranking.Former + `', $3 || ' ') AS name, coalesce(s.username, t.username) AS username
+	    SELECT p.id, p.n, replace(coalesce(s.nick, t.display_name), '` + ranking.Former + `', $3 || ' ') AS name,
+	           coalesce(s.username, t.username) AS username
 	    FROM unnest($1::bigint[]) WITH ORDINALITY AS p (id, n) JOIN players t ON t.id = p.id
 	    LEFT JOIN sightings s ON s.group_id = $2 AND s.player_id = p.id) AS named`
 
