@@ -31,7 +31,7 @@ type commands struct {
 	Health   healthCommand   `cmd:"" help:"Ask the bot on this machine whether it is ready: for health checks of containers."`
 	Doctor   doctorCommand   `cmd:"" help:"Examine everything that the bot needs, and say what to do. It changes nothing, but starts the bot's own PostgreSQL for as long as it runs, if it is not running."`
 	Verify   verifyCommand   `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`
-	Import   importCommand   `cmd:"" help:"Import results from a CSV file into a group's ranking, restore an export, or take an import back."`
+	Import   importCommand   `cmd:"" help:"Import the results of a file into a group's ranking, restore an export, or take an import back."`
 	Export   exportCommand   `cmd:"" help:"Write all data of a group into a zip file: an export that elobot import restores, and CSV files for spreadsheets."`
 	Forget   forgetCommand   `cmd:"" help:"Forget a person, whose matches stay, or delete a group."`
 	Dead     deadCommand     `cmd:"" help:"List, retry or drop dead letters: updates and notices that failed for good."`
